@@ -1,5 +1,5 @@
 /**
- * The public API: reads files and live states, plans, applies, and renders what comes of it. Functions that reach no
+ * The public API: reads files and live states, plans, applies, and renders the results. Functions that reach no
  * file, service or clock are pure: the same inputs give the same bytes.
  */
 

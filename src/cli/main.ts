@@ -111,7 +111,7 @@ export function reportCrash(error: unknown, io: Pick<Io, "stderr" | "nodeVersion
 }
 
 async function run(argv: readonly string[], started: Io): Promise<ExitCode> {
-  // Completion is for the words of the shell.
+  // Completion works on the words of the shell.
   const project = argv[0] === "complete" ? null : fromRoot(started);
   const io = project?.io ?? started;
   let exitCode: ExitCode = ExitCode.ok;
@@ -169,7 +169,7 @@ function commandTerm(command: Command): string {
 const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h"]);
 
 /**
- * Returns the arguments with a request for help behind its command, and without one for a command that does not exist.
+ * Returns the arguments with `--help` moved behind its command, and without it for a command that does not exist.
  */
 function commandLine(program: Command, argv: readonly string[]): readonly string[] {
   const command = argv.find((word) => !HELP_WORDS.has(word));

@@ -28,8 +28,8 @@ function unbrokenLine(text: string): string {
 }
 
 /**
- * Returns a whole line, without line breaks in it, so that GitHub takes it for no workflow command: those begin a line,
- * behind white space. The line stays as it is if it is none.
+ * Returns a whole line, without line breaks in it, that GitHub does not treat as a workflow command: those are at the
+ * beginning of a line, after white space. Any other line stays as it is.
  */
 export function withoutCommand(line: string): string {
   return line.replace(/^([\s\p{Cf}]*):(?=:)/u, "$1:\\").replaceAll(LOGGING_COMMAND, "#\\#");
@@ -61,7 +61,7 @@ function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** Matches a cell that a spreadsheet would take for a formula. */
+/** Matches a cell that a spreadsheet would treat as a formula. */
 const FORMULA = /^[\s'"]*[=+\-@\uff1d\uff0b\uff0d\uff20|%]/u;
 
 /** Returns rows as CSV (RFC 4180), of which no cell is a formula, and none has control characters. */
@@ -72,6 +72,6 @@ export function toCsv(head: readonly string[], rows: readonly (readonly string[]
 function csvCell(text: string): string {
   const line = unbrokenLine(text);
   const safe = FORMULA.test(line) ? `'${line}` : line;
-  // In quotes, "::" does not begin a line, which a CI log would take for a command.
+  // In quotes, "::" does not begin a line, which a CI log would treat as a command.
   return /[",;\s]|^::/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -11,7 +11,7 @@ export function matchesSimpleGlob(glob: string, text: string): boolean {
   return compileGlob(glob.toLowerCase())(text.toLowerCase());
 }
 
-/** Takes the steps of a match. */
+/** Counts the steps of a match. */
 type Spend = (steps: number) => void;
 
 // Takes two or three seconds.
@@ -43,8 +43,8 @@ const MAX_LENGTH = 1000;
 
 /**
  * Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
- * either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
- * a regular expression does not.
+ * either, and a backslash escapes the next character. Unlike with a regular expression, the time is proportional to the
+ * lengths of both.
  */
 export function compileGlob(glob: string, spend: Spend = () => undefined): (text: string) => boolean {
   const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
@@ -58,8 +58,8 @@ export function compileGlob(glob: string, spend: Spend = () => undefined): (text
 }
 
 /**
- * Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
- * it also stands for no folder.
+ * Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between
+ * slashes it also matches no folder at all.
  */
 export function compilePathGlob(glob: string, spend: Spend = () => undefined): (path: string) => boolean {
   const parts = glob.toLowerCase().split("/");
@@ -71,7 +71,10 @@ export function compilePathGlob(glob: string, spend: Spend = () => undefined): (
   };
 }
 
-/** An instruction: matches a character and goes on with the next one, goes on elsewhere as well, or only there. */
+/**
+ * An instruction: matches a character and continues with the next instruction, also continues elsewhere, or only jumps
+ * there.
+ */
 type Instruction =
   | { readonly matches: (character: string) => boolean }
   | { readonly also: number }
@@ -193,7 +196,7 @@ function closingBraces(glob: readonly string[]): ReadonlyMap<number, Braces> {
   return closed;
 }
 
-/** Returns a function that runs all ways through a program side by side, so that none is gone twice. */
+/** Returns a function that runs all paths through a program side by side, so that none is taken twice. */
 function runnerOf(program: readonly Instruction[], spend: Spend): (text: string) => boolean {
   // The step in which an address was last reached.
   const reachedIn = new Int32Array(program.length + 1);

@@ -11,7 +11,7 @@ export async function mapConcurrent<Item, Result>(
   const queue = numbered(items);
   let isOver = false;
   const worker = async (): Promise<void> => {
-    // All workers take from the one queue, and one that throws closes it.
+    // All workers take items from one queue, and a worker that throws closes it.
     for (const [index, item] of queue) results[index] = await work(item);
     isOver = true;
   };

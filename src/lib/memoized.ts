@@ -1,4 +1,4 @@
-/** Returns a function that makes a value for each key once; keys are compared by what `keyOf` returns. */
+/** Returns a function that computes the value of each key once; keys are compared by what `keyOf` returns. */
 export function memoized<Key, Value>(
   make: (key: Key) => Value,
   keyOf: (key: Key) => unknown = (key) => key,

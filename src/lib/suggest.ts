@@ -40,12 +40,12 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
   };
 }
 
-/** Returns how many edits make a word of this length another one. */
+/** Returns the number of edits that make a different word from a word of this length. */
 function mostEdits(length: number): number {
   return Math.max(1, Math.floor(length / 3));
 }
 
-/** Returns whether a word is the beginning of another one, without what they have in common by form. */
+/** Returns whether a word is the beginning of another one, not counting what they have in common by form. */
 function isAbbreviation(word: string, other: string): boolean {
   return other.startsWith(word) && other !== word && word.length - commonForm(word, other) >= 3;
 }
@@ -82,7 +82,7 @@ function distance(word: string, other: string, limit: number): number {
     const row = new Array<number>(b.length + 1).fill(limit);
     row[0] = i;
     let least = i;
-    // Further from the diagonal no cell is below the limit.
+    // Further from the diagonal, no cell is below the limit.
     for (let j = Math.max(1, i - limit + 1); j <= Math.min(b.length, i + limit - 1); j++) {
       const same = a[i - 1] === b[j - 1];
       let cost = Math.min(cellAt(last, j) + 1, cellAt(row, j - 1) + 1, cellAt(last, j - 1) + (same ? 0 : 1));
@@ -101,7 +101,7 @@ function distance(word: string, other: string, limit: number): number {
   return Math.min(cellAt(last, b.length), limit);
 }
 
-/** Returns two words without what they begin and end with in common, which takes no edits. */
+/** Returns two words without their common beginning and end, which need no edits. */
 function differing(a: string, b: string): readonly [string, string] {
   const most = Math.min(a.length, b.length);
   let start = 0;

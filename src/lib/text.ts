@@ -26,7 +26,7 @@ const WIDE =
 /** Characters that are drawn as part of the one before them. */
 const JOINED = /[\p{M}\p{Cf}]/u;
 
-/** Matches what styles a text. */
+/** Matches escape sequences that style a text. */
 const STYLING = /\p{Cc}\[[\d;]*m/gu;
 
 /** Several characters that are drawn as one emoji. */
@@ -34,8 +34,8 @@ const EMOJI =
   /\p{RI}{2}|\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier}|\u200d\p{Extended_Pictographic})+/gu;
 
 /**
- * Returns the width of a text in terminal cells: two for wide characters, none for combining marks and styles. The
- * package for that takes a tenth of a short run's time to load; only the board and the browser need its precision.
+ * Returns the width of a text in terminal cells: two for wide characters, none for combining marks and styles. Loading
+ * the package for that takes a tenth of the time of a short run; only the board and the browser need its precision.
  */
 export function cellWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
@@ -71,8 +71,8 @@ export function shorten(text: string): string {
 
 /**
  * Returns the normal form of a service's base URL, in which two spellings of one address are equal: lower-case scheme
- * and host, no default port, no slash at the end, no empty query or fragment. A text that is no URL is returned without
- * trailing slashes.
+ * and host, no default port, no slash at the end, no empty query or fragment. A text that is not a URL is returned
+ * without trailing slashes.
  */
 export function normalizeServiceUrl(text: string): string {
   return (URL.canParse(text) ? hrefOf(new URL(text)) : text).replace(/\/+$/, "");
@@ -110,7 +110,7 @@ export function naturalKey(text: string): string {
   return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(20, "0"));
 }
 
-/** Returns items in the natural order of their texts, which are taken once each. */
+/** Returns items in the natural order of their texts, each of which is computed once. */
 export function sortNaturally<T>(items: readonly T[], textOf: (item: T) => string): readonly T[] {
   return items
     .map((item) => ({ item, key: naturalKey(textOf(item)) }))
@@ -128,7 +128,7 @@ export function sortedSet(values: Iterable<string>): readonly string[] {
   return [...new Set(values)].sort(byCodeUnit);
 }
 
-/** Groups items that are equal by a key, in the order of the first of each. */
+/** Groups items with equal keys, in the order of the first item of each group. */
 export function groupByKey<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => unknown,
@@ -143,7 +143,7 @@ export function groupByKey<Item>(
   return [...groups.values()];
 }
 
-/** Returns where a value of a file is invalid, and what belongs there: `plans[0].changes: expected an array`. */
+/** Returns where a value of a file is invalid, and what is expected there: `plans[0].changes: expected an array`. */
 export function invalidText(
   issue: { readonly path: readonly PropertyKey[]; readonly expected?: unknown } | undefined,
 ): string {

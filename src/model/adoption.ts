@@ -2,7 +2,7 @@ import type { DesiredMember, DesiredRole } from "./desired.ts";
 import type { Edited, ManagedProperties, MemberProperties, RoleImage, Some } from "./field-values.ts";
 import type { MemberStatus } from "./live.ts";
 
-/** The parts of live entries that no file can hold, by id: names of fields, or `entry` for the whole entry. */
+/** The parts of live entries that no file can express, by id: names of fields, or `entry` for the whole entry. */
 export interface Unwritable {
   readonly roles: ReadonlyMap<string, ReadonlySet<string>>;
   readonly members: ReadonlyMap<string, ReadonlySet<string>>;
@@ -38,7 +38,7 @@ export interface GrantUpdate {
   readonly remove: readonly string[];
   /** Grants to keep without their end, which is past. */
   readonly unend: readonly string[];
-  /** Grants to keep without their beginning, which is yet to come. */
+  /** Grants to keep without their beginning, which is in the future. */
   readonly begin: readonly string[];
   /** New words for roles, by those that the file has for them. */
   readonly rename: ReadonlyMap<string, string>;
@@ -58,8 +58,8 @@ export interface MemberEntryUpdate extends Edited<MemberProperties & ManagedProp
 }
 
 /**
- * Why a live entry is ignored instead of listed: a file cannot hold its name, another entry has the name, an invitation
- * expired beside a membership of the address, or an apply left the role with a temporary name.
+ * Why a live entry is ignored instead of listed: a file cannot express its name, another entry has the name, an
+ * invitation expired beside a membership of the address, or an apply left the role with a temporary name.
  */
 export type IgnoreCause = "unwritable" | "twin" | "leftover" | "temporary";
 
@@ -88,7 +88,7 @@ export type EntryEdit =
       readonly id: string;
       readonly entry: MemberEntry;
       readonly status: MemberStatus;
-      /** The fields that are not written, because no file can hold them. */
+      /** The fields that are not written, because no file can express them. */
       readonly left: readonly string[];
       /** The held roles that are ignored, by name and id. */
       readonly ignored: readonly string[];

@@ -33,7 +33,7 @@ export type Outcome =
   | { readonly status: "stale"; readonly change: Change; readonly failure: Failure }
   | { readonly status: "failed"; readonly change: Change; readonly failure: Failure }
   | ({ readonly status: "unknown"; readonly change: Change; readonly failure: Failure } & Removal)
-  /** Some of several requests are done, the others not, after a failure or a stop; the next run goes on. */
+  /** After a failure or a stop, only some of several requests are done; the next run continues. */
   | ({ readonly status: "unfinished"; readonly change: Change; readonly failure?: Failure } & Removal)
   | { readonly status: "not-started"; readonly change: Change };
 
@@ -76,7 +76,10 @@ export interface Step {
  */
 export type ChangePart = "whole" | "set-aside" | "create" | "remove" | "narrow" | "widen" | "restore";
 
-/** The cause that stopped a merchant's apply other than its own failure: another merchant's failure, a signal, or lost output. */
+/**
+ * The cause that stopped a merchant's apply, other than its own failure: another merchant's failure, a signal, or lost
+ * output.
+ */
 export type StopCause =
   | { readonly by: "merchant"; readonly merchant: string }
   | { readonly by: "signal"; readonly signal: string }
@@ -98,7 +101,9 @@ export interface ApplyResult {
   readonly unrecorded: readonly Change[];
 }
 
-/** The effect of a failure at one merchant on the others; within a merchant the first failure always stops the apply. */
+/**
+ * The effect of a failure at one merchant on the others; within a merchant, the first failure always stops the apply.
+ */
 export type OnError = "stop" | "continue";
 
 /**
@@ -223,7 +228,7 @@ export interface PastRun {
   readonly run: Dated<RunStarted>;
   /** In the order of their intents. */
   readonly writes: readonly PastWrite[];
-  /** `null` if the run was interrupted or still runs. */
+  /** `null` if the run was interrupted or is still running. */
   readonly end: Dated<RunEnded> | null;
   /** `null` without a verification. */
   readonly verified: Dated<RunVerified> | null;
@@ -238,9 +243,9 @@ export type ReadJournal =
   | { readonly ok: false; readonly line: number | null; readonly reason: string };
 
 /**
- * The status of a run: `running` as far as is known, `interrupted` without an end, `unknown-outcome` with writes of
- * unknown outcome, `stopped` part-way, `incomplete` if changes remained at the end, `done`; `began` if only the beginning
- * is recorded.
+ * The status of a run: `running` as far as known, `interrupted` without an end, `unknown-outcome` with writes of
+ * unknown outcome, `stopped` part-way, `incomplete` if changes remained at the end, `done`; `began` if only the
+ * beginning is recorded.
  */
 export type RunStatus =
   | "running"

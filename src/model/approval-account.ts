@@ -7,7 +7,7 @@ export interface RowPlace {
   readonly index: number;
 }
 
-/** A change of a fresh plan that no review covers, or that depends on such a change. */
+/** A change in a fresh plan that no review covers, or that depends on such a change. */
 export interface RefusedChange {
   readonly change: Change;
   /** A sentence each. */
@@ -15,9 +15,9 @@ export interface RefusedChange {
 }
 
 /**
- * Outcome of a reviewed change: the covered plan makes it; it is already made; a later review decides otherwise; a date
- * that was reviewed has come since; it waits until others accept; it is refused together with something that nobody
- * reviewed; the files or the service no longer lead to it.
+ * Outcome of a reviewed change: the covered plan makes it; it is already made; a later review supersedes it; a reviewed
+ * date has passed since; it waits until others accept; it is refused together with something that nobody reviewed; the
+ * files or the service no longer lead to it.
  */
 export type Verdict = "covered" | "done" | "superseded" | "ended" | "deferred" | "refused" | "dropped";
 

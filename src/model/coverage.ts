@@ -15,23 +15,23 @@ export interface ListedRule {
   readonly enforcedBy: string | null;
 }
 
-/** A rule with what it says of the access. */
+/** A rule with its verdict on the access. */
 export interface JudgedRule {
   readonly rule: ListedRule;
   /** Violations, in sentences; empty if it holds. */
   readonly violations: readonly string[];
-  /** The held roles of unknown permissions, by name, because of which more may break it. */
+  /** The held roles with unknown permissions, by name, because of which more people may break it. */
   readonly unknownRoles: readonly string[];
 }
 
 /** A rule that refuses none of the changes. */
 export interface IdleRule {
   readonly rule: ListedRule;
-  /** The number of people whom it limits, with the limit; `null` if it limits everyone alone. */
+  /** The number of people whom it limits together, with the limit; `null` if it applies to each person separately. */
   readonly count: { readonly people: number; readonly limit: number } | null;
 }
 
-/** A rule that would notice changes, from today's holders. */
+/** A rule that would notice changes, derived from today's holders. */
 export type SuggestedRule =
   | { readonly kind: "only"; readonly can: string; readonly only: readonly string[] }
   | { readonly kind: "max-holders"; readonly role: string; readonly max: number }
@@ -54,7 +54,7 @@ export interface UnnoticedGroup {
   readonly sensitive: boolean;
   /** The members, roles or permissions whose changes go unnoticed, in the order of the access. */
   readonly subjects: readonly string[];
-  /** True if the role can be given to somebody who is no member yet. */
+  /** True if the role can be given to somebody who is not a member yet. */
   readonly toAnybody: boolean;
   /** The number of changes of this kind that change what anybody can do. */
   readonly of: number;
@@ -67,7 +67,7 @@ export interface RuleCoverage {
   /** The number of changes that change what anybody can do, and of those that no rule notices. */
   readonly changes: number;
   readonly unnoticed: number;
-  /** The rules for what people hold that hold, and refuse none of the changes. */
+  /** The rules for what people hold that are not broken, and refuse none of the changes. */
   readonly idle: readonly IdleRule[];
   /** The number of the merchant's rules. */
   readonly rules: number;

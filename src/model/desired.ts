@@ -87,7 +87,7 @@ export interface DesiredMember extends Some<MemberProperties> {
   readonly setAt?: { readonly until?: Origin; readonly suspended?: Origin };
 }
 
-/** A length of time: its text, such as `30d`, and in ms. */
+/** A period of time: its text, such as `30d`, and its length in ms. */
 export interface Duration {
   readonly text: string;
   readonly ms: number;
@@ -114,7 +114,7 @@ export interface IgnorePatterns {
 /** A count, or a percentage of what is live. */
 export type Amount = { readonly percent: number } | { readonly count: number };
 
-/** The most removals of a merchant whose files set none. */
+/** The maximum number of removals at a merchant whose files set no limit. */
 export const DEFAULT_REMOVAL_LIMIT: Amount = { percent: 25 };
 
 /** The maximum number of people who may newly hold something or, with `reach`, could give it to themselves. */
@@ -194,7 +194,7 @@ export interface Escalation {
 
 /**
  * The permissions with which a member can change access, as the operations of the service need them. The service does
- * not say whether members may raise themselves; it is assumed that they may.
+ * not document whether members may extend their own access; it is assumed that they may.
  */
 export const DEFAULT_ESCALATION: Escalation = {
   assign: ["members_create", "members_update"],

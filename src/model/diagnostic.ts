@@ -70,7 +70,7 @@ export interface Breach {
   readonly hint: string;
 }
 
-/** Judges declarations at a moment, in ms since the epoch; `null` if that takes too much work. */
+/** Judges declarations at a time, in ms since the epoch; `null` if that takes too much work. */
 export type JudgeDeclared = (declared: DeclaredAccess, now: number) => readonly Breach[] | null;
 
 /** The functions that judge files. */

@@ -42,7 +42,7 @@ export type ErrorCode =
   /** The service has emptied fields of a member, and they are still empty. */
   | "not-restored"
   | "run-unknown"
-  /** Nothing proves who has written the record of a run. */
+  /** There is no proof of who has written the record of a run. */
   | "record-untrusted";
 
 /** Problem details that the service returned (RFC 9457); every field except `type` may be missing. */

@@ -65,7 +65,7 @@ export function predefinedRole(name: string): string | null {
   return PREDEFINED_ROLES.find((id) => id === `role_${name.toLowerCase()}`) ?? null;
 }
 
-/** The predefined roles that the service may not assign through its API; those who hold them keep them. */
+/** The predefined roles that the service may refuse to assign through its API; current holders keep them. */
 export const UNASSIGNABLE_ROLES: readonly string[] = ["role_owner", "role_admin"];
 
 /** Returns whether a reference to a role looks like an id, as `role_owner` does. */

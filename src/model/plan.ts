@@ -23,9 +23,9 @@ export interface MemberImage extends MemberProperties {
 }
 
 /**
- * Why a change is planned: the file says so, or does not list it, or grants it only until a date that is past or from
- * one that is to come; the person has left, is suspended or is back; an invitation has expired; the service cannot
- * change a field in place; an earlier run is undone.
+ * Why a change is planned: the file declares it, or does not list it, or grants it only until a past date or from a
+ * future one; the person has left, is suspended or is back; an invitation has expired; the service cannot change a
+ * field in place; an earlier run is undone.
  */
 export type Reason =
   | "declared"
@@ -97,14 +97,14 @@ export type MemberChange = { readonly resource: "member"; readonly name: string 
 export type Change = RoleChange | MemberChange;
 
 /**
- * A removal that is deferred, so that a role keeps enough accepted holders, or a person whose address changes keeps access;
- * or an invitation to the address of a member whose removal is.
+ * A removal that is deferred, so that a role keeps enough accepted holders, or a person whose address changes keeps
+ * access; or an invitation to the address of a member whose removal is deferred.
  */
 export interface Deferred {
   readonly change: Change;
   /** The role that would have too few; `null` for a person whose address changes. */
   readonly role: string | null;
-  /** Addresses of the members who must accept first; empty after an apply if they have accepted by now. */
+  /** Addresses of the members who must accept first; empty after an apply if they have accepted in the meantime. */
   readonly waitsFor: readonly string[];
 }
 
@@ -243,7 +243,7 @@ export interface Plan {
   readonly recorded?: RecordedInput;
 }
 
-/** The reasons for leaving changes out, by what names them; `null` for a chosen one. */
+/** The reasons for leaving changes out, by the id of the change; `null` for a chosen one. */
 export type LeftOut = ReadonlyMap<string, string | null>;
 
 /** The plans of several merchants without some of their changes. */
@@ -261,7 +261,7 @@ export interface Selection {
 /** Returns what is selected if the changes of these ids are left out. */
 export type JudgeSelection = (chosen: ReadonlySet<string>) => Selection;
 
-/** Names a change among those of all merchants: two merchants can have the same to do. */
+/** Identifies a change among those of all merchants, since two merchants can have identical changes. */
 export function changeId(merchant: string, { fingerprint }: Pick<Change, "fingerprint">): string {
   return `${merchant}\n${fingerprint}`;
 }

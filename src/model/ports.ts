@@ -73,7 +73,7 @@ export interface WriteOptions {
   readonly recheck?: Recheck | undefined;
   /** Runs once, when the write has a permit and before it is sent; if it throws, nothing is sent. */
   readonly beforeSending?: (() => Promise<void>) | undefined;
-  /** Completes a change that is begun: after a stop it is sent once, without waiting. */
+  /** Completes a change that has begun: after a stop, it is sent once, without waiting. */
   readonly finishes?: true | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface LiveWriter {
   createRole(role: CreateRole, options?: WriteOptions): Promise<Created>;
   updateRole(id: string, patch: RolePatch, options?: WriteOptions): Promise<void>;
   deleteRole(id: string, options?: WriteOptions): Promise<void>;
-  /** `recheck` is about an expired invitation that the new one takes the place of. */
+  /** `recheck` concerns an expired invitation that the new one replaces. */
   createMember(
     member: CreateMember,
     options?: WriteOptions & { readonly holdBack?: HoldBack },

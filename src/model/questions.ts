@@ -19,7 +19,9 @@ export interface AccessSnapshot {
   readonly members: readonly SnapshotMember[];
 }
 
-/** What the files of a merchant ignore: their patterns or, of what is live, the roles and members that these match. */
+/**
+ * What the files of a merchant ignore: their patterns or, for a live snapshot, the roles and members that these match.
+ */
 export interface IgnoredAccess {
   readonly merchant: string;
   readonly roles: readonly string[];
@@ -90,7 +92,7 @@ export interface AccessSuspension {
 }
 
 /**
- * The status of a held role: in the files, `active`, `ends` (at a time to come), `ended`, `not-begun` or `suspended`;
+ * The status of a held role: in the files, `active`, `ends` (at a future time), `ended`, `not-begun` or `suspended`;
  * live, the status of the membership.
  */
 export type HoldingStatus = "active" | "ends" | "ended" | "not-begun" | "suspended" | MemberStatus;
@@ -185,7 +187,7 @@ export interface AccessExplanation {
   readonly environment: Environment | null;
   readonly member: Omit<SnapshotMember, "held">;
   readonly permission: string;
-  /** The roles that grant it; it ends when all of them are taken. Empty: the member cannot use it. */
+  /** The roles that grant it; it ends when all of them are taken away. Empty: the member cannot use it. */
   readonly ways: readonly AccessWay[];
   /** Roles that grant it and give no access: ended, expired or disabled. */
   readonly without: readonly AccessWay[];

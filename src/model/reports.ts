@@ -63,8 +63,8 @@ export interface ReportedEnd {
 }
 
 /**
- * The result of a rule: `overridden` if it refuses and the file overrides it, `unknown` if what it asks for is not known,
- * `not-judged` for a guard that judges plans, where there is none.
+ * The result of a rule: `overridden` if it refuses and the file overrides it, `unknown` if a fact that it needs is not
+ * known, `not-judged` for a guard that judges plans, if there is no plan.
  */
 export type RuleStatus = "passed" | "failed" | "overridden" | "unknown" | "not-judged";
 
@@ -124,7 +124,7 @@ export interface Drift {
   readonly violations: readonly DriftViolation[];
 }
 
-/** The result of one check: `unknown` if it could not be determined, which is no failure. */
+/** The result of one check: `unknown` if it could not be determined, which is not a failure. */
 export type CheckStatus = "ok" | "failed" | "unknown";
 
 /** A check of `doctor`. */
@@ -136,7 +136,10 @@ export interface HealthCheck {
   readonly next?: string;
 }
 
-/** Checks of one thing, in the order in which they build on each other: nothing is checked after a failure of the way. */
+/**
+ * Checks of one subject, each of which depends on the ones before it: after a failed connection, nothing more is
+ * checked.
+ */
 export interface HealthGroup {
   readonly about: "machine" | "service" | "key" | "merchant" | "github";
   /** The base URL, the variable with the key, the merchants, or a part of the repository; empty for the machine. */
@@ -144,13 +147,13 @@ export interface HealthGroup {
   readonly checks: readonly HealthCheck[];
 }
 
-/** The permissions that commands need of one key, the least that is enough. */
+/** The minimal permissions that commands need for one key. */
 export interface NeededPermissions {
   /** Name of the environment variable that held the key. */
   readonly keySource: string;
   readonly command: "plan" | "drift" | "apply";
   readonly permissions: readonly string[];
-  /** The ones among `permissions` that the key lacks for certain. */
+  /** Those of `permissions` that the key certainly lacks. */
   readonly missing: readonly string[];
 }
 
@@ -162,7 +165,7 @@ export interface HealthReport {
   readonly next: readonly string[];
 }
 
-/** The verdict on an operation of a key; `unknown` if the service's responses are inconclusive. */
+/** The verdict on an operation with a key; `unknown` if the service's responses are inconclusive. */
 export interface OperationVerdict<Operation extends string = string> {
   readonly operation: Operation;
   readonly verdict: "permitted" | "denied" | "unknown";
@@ -183,7 +186,7 @@ export interface SoleAccess {
   readonly roles: readonly string[];
 }
 
-/** Somebody who is taken out of all files. */
+/** Somebody who is removed from all files. */
 export interface OffboardedPerson {
   readonly email: string;
   /** The files that list the address as a member. */
@@ -194,13 +197,13 @@ export interface OffboardedPerson {
   readonly live: readonly string[] | null;
   /** The merchants that could not be read. */
   readonly unknown: readonly string[];
-  /** The merchants where the next plan does not remove it, though no file lists it any more. */
+  /** The merchants where the next plan does not remove it, although no file lists it any longer. */
   readonly stays: readonly OffboardStay[];
   /** The merchants whose other files still list it. */
   readonly listed: readonly string[];
 }
 
-/** A merchant where the next plan leaves somebody who is taken out of its files. */
+/** A merchant where the next plan keeps somebody who is removed from its files. */
 export interface OffboardStay {
   readonly merchant: string;
   /** Why; `unplanned` if the reason is not known. */
@@ -209,9 +212,9 @@ export interface OffboardStay {
   readonly live: true | null;
 }
 
-/** A merchant without a file that could not be read; `null` for all that a key reaches. */
+/** A merchant without a file that could not be read; `null` for all that a key can access. */
 export interface UnreadMerchant {
   readonly merchant: string | null;
-  /** `null` if it is said elsewhere. */
+  /** `null` if it is reported elsewhere. */
   readonly reason: string | null;
 }

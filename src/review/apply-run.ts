@@ -20,9 +20,9 @@ import { INVALID_STATE, undeclaredSentence } from "./open-failures.ts";
 
 export interface ApplyRun {
   readonly sha: string;
-  /** True if it makes only what time brings. */
+  /** True if it makes only changes that dates cause. */
   readonly isDue: boolean;
-  /** True if it follows a merge, rather than somebody's wish. */
+  /** True if a merge started it, rather than a person. */
   readonly isPush: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface ApplyRun {
 export interface ApplyRecords {
   readonly records: ReviewRecords;
   readonly merged: readonly MergedReview[];
-  /** Names of the records of pull requests that need none any more. */
+  /** Names of the records that pull requests no longer need. */
   readonly abandoned: readonly string[];
   /** Merchants with their declared access, as keyed hashes. */
   readonly declared: ReadonlyMap<string, string>;
@@ -60,12 +60,12 @@ export interface LeftMerchant {
   readonly pulls: readonly number[];
 }
 
-/** A merchant with reviewed changes that no apply has made, and that no file declares any more. */
+/** A merchant with reviewed changes that no apply has made, and that no file declares any longer. */
 export interface UndeclaredMerchant extends LeftMerchant, Report {
   readonly reviews: readonly Review[];
 }
 
-/** Returns the merchants with reviewed changes that no apply has made, and that no file declares any more. */
+/** Returns the merchants with reviewed changes that no apply has made, and that no file declares any longer. */
 export function undeclaredMerchants(
   run: ApplyRun,
   applyRecords: ApplyRecords,
@@ -112,16 +112,16 @@ export interface LookedMerchant extends JudgedMerchant {
   readonly objections: readonly string[];
   /** Pull requests whose changes were lost, or that made others lose theirs. */
   readonly blamed: readonly number[];
-  /** Pull requests whose lost changes are so no longer. */
+  /** Pull requests whose lost changes are no longer lost. */
   readonly settled: readonly number[];
-  /** The dates to come that count since this run's approval, as sentences. */
+  /** Sentences about the future dates that count since this run's approval. */
   readonly approvedDates: readonly string[];
 }
 
 /** Returns the pull request that changed a file last; `null` if unknown. */
 export type PullOf = (file: string) => Promise<number | null>;
 
-/** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
+/** Adds the facts about judged merchants, and the pull request that caused the loss of a reviewed change. */
 export async function lookedAt(
   { isDue }: ApplyRun,
   { records, merged, waiting }: ApplyRecords,
@@ -139,7 +139,7 @@ export async function lookedAt(
       looked.push({ ...one, ...due, state, blamed: [], settled: [], approvedDates: [] });
       continue;
     }
-    // The first job of the run has reported what it knew.
+    // The first job of the run has already reported these.
     const news = waiting === null ? one.dropped : one.dropped.filter(({ isKnown }) => !isKnown);
     const { lost, blamed } = await lostChanges(news, pullOf);
     const refusals = [...(state === null ? [INVALID_STATE] : []), ...one.refusals];
@@ -174,7 +174,7 @@ function refusedByBase(
   );
 }
 
-/** Returns what the dates to come do that only the approval of this run has shown. */
+/** Returns the effects of future dates that only the approval of this run has shown. */
 function approvedIn(
   { comparison, fresh }: JudgedMerchant,
   state: MerchantState | null | undefined,
@@ -186,8 +186,8 @@ function approvedIn(
 }
 
 /**
- * Returns why lost changes are so no longer, by the names of their reviews: `merged` are the pull requests that the run
- * follows; `null` for an approval.
+ * Returns why lost changes are no longer lost, by the names of their reviews: `merged` are the pull requests that the
+ * run follows; `null` for an approval.
  */
 function settledLosses(
   { merchant, reviews, comparison }: JudgedMerchant,
@@ -232,9 +232,9 @@ async function lostChanges(
 }
 
 /**
- * Returns a function that names the run which the limits of a run judge a merchant with. Merchants that a pull request has in
- * common are judged together, as its plan was; those with nothing but dates are, too. So what a pull request left undone
- * does not count against others.
+ * Returns a function that names the run with which a merchant is judged by the limits of a run. Merchants with a common
+ * pull request are judged together, as in its plan; so are those with nothing but dates. So the remaining changes of
+ * one pull request do not count against others.
  */
 export function reviewedRuns(judged: readonly JudgedMerchant[]): (merchant: string) => string {
   const joined = new Map<string, string>();
@@ -251,18 +251,21 @@ export function reviewedRuns(judged: readonly JudgedMerchant[]): (merchant: stri
   return (merchant) => runOf(firsts.get(merchant) ?? "");
 }
 
-/** What a run has to report of a merchant. */
+/** A run's report about a merchant. */
 export interface Report {
-  /** Keyed hash of why the merchant is not as its files say; empty if it is. */
+  /** Keyed hash of the reasons why the merchant differs from its files; empty if it does not. */
   readonly digest: string;
   /** The commit whose run has reported the same, if nothing was merged there since; else `null`. */
   readonly since: string | null;
 }
 
-/** A merchant with what a run has to report of it. */
+/** A merchant with a run's report about it. */
 export type ReportedMerchant = LookedMerchant & Report;
 
-/** Returns whether the reasons why a merchant is not as its files say are news: a later merge elsewhere did not cause them. */
+/**
+ * Returns whether the reasons why a merchant differs from its files are new: a later merge elsewhere did not cause
+ * them.
+ */
 export function failureReport(
   { sha, isPush }: ApplyRun,
   { declared, merged, records }: Pick<ApplyRecords, "declared" | "merged" | "records">,
@@ -282,7 +285,7 @@ export function failureReport(
   return { digest, since: isKnown ? failure.commit : null };
 }
 
-/** Adds what a run has to report of merchants: the objections to their changes, and why they cannot be applied. */
+/** Adds a run's report about merchants: the objections to their changes, and why they cannot be applied. */
 export function withReports(
   run: ApplyRun,
   records: ApplyRecords,
@@ -292,7 +295,7 @@ export function withReports(
 ): readonly ReportedMerchant[] {
   return looked.map((one) => {
     const outcome = skipped.find(({ merchant }) => merchant === one.merchant);
-    // Not their places, which other commits may move.
+    // Without their locations, which other commits may move.
     const lost = one.dropped.map(({ review, change }) => `${review} ${change}`);
     const reasons = [...one.refusals, ...lost, ...(outcome?.reasons ?? [])];
     return { ...one, ...failureReport(run, records, one.merchant, reasons, seal) };

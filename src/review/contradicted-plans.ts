@@ -6,13 +6,13 @@ import type { ApplyRecords } from "./apply-run.ts";
 import type { Forge } from "./forge.ts";
 import { type MergedReview, type RecordedReviews, reviewOf, reviewsOf, unsettled } from "./merchant-state.ts";
 
-/** A commit of an open pull request whose plan is no longer what a merge of it would lead to. */
+/** A commit of an open pull request whose plan no longer shows what merging it would do. */
 export interface ContradictedPlan {
   readonly headSha: string;
   readonly sentence: string;
 }
 
-/** Returns the open pull requests whose plans show something else than those that were merged after them, and not applied yet. */
+/** Returns the open pull requests whose plans contradict those that were merged after them and are not applied yet. */
 export async function contradictedPlans(
   looks: readonly FreshPlan[],
   { records, merged }: Pick<ApplyRecords, "records" | "merged">,

@@ -3,11 +3,11 @@ import type { ForgePull, ForgeReview } from "./forge.ts";
 
 /** The recorded plans of a pull request that its reviewers have approved. */
 export interface CountedRun<Reviewed> {
-  /** The plan that counts; `null` if no review and no merge is of a plan. */
+  /** The plan that counts; `null` if neither a review nor the merge concerns a plan. */
   readonly run: RecordedStates<Reviewed> | null;
-  /** Time of the review or of the merge that it counts by, in ms since the epoch. */
+  /** Time of the review or merge that makes it count, in ms since the epoch. */
   readonly at: number;
-  /** The approvals that stand, oldest first. */
+  /** The valid approvals, oldest first. */
   readonly approvals: readonly ForgeReview[];
 }
 
@@ -33,12 +33,12 @@ export function countedRun<Reviewed>(
   return { run: newest, at: pull.mergedAt, approvals };
 }
 
-/** Returns the approvals that stand at a time, oldest first. */
+/** Returns the approvals that are valid at a time, oldest first. */
 export function standingApprovals(reviews: readonly ForgeReview[], time: number): readonly ForgeReview[] {
   return standingReviews(reviews, time).filter(({ opinion }) => opinion === "approved");
 }
 
-/** Returns the reviews that stand at a time, oldest first: the latest opinion of each author who may push. */
+/** Returns the reviews that are valid at a time, oldest first: the latest review of each author who may push. */
 export function standingReviews(reviews: readonly ForgeReview[], time: number): readonly ForgeReview[] {
   const opinions = reviews
     .filter(({ mayPush, submittedAt }) => mayPush && !(submittedAt > time))

@@ -1,4 +1,4 @@
-/** An opinion that somebody submitted about a pull request. */
+/** A review that somebody submitted for a pull request. */
 export interface ForgeReview {
   readonly id: number;
   readonly author: string;

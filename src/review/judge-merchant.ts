@@ -13,13 +13,13 @@ export interface JudgedMerchant {
   readonly reviews: readonly Review[];
   readonly comparison: Comparison;
   readonly fresh: FreshPlan;
-  /** Changes of the fresh plan, and dates to come, that nobody has reviewed, a sentence each. */
+  /** One sentence for each change of the fresh plan, or future date, that nobody has reviewed. */
   readonly refusals: readonly string[];
   /** The changes among them that are due, or that a review has shown. */
   readonly dueRefusals: readonly string[];
   /**
-   * What is told and is no failure, a sentence each: reviewed changes that a later review decides otherwise, and expired
-   * invitations that no review renews.
+   * One sentence for each fact to report that is not a failure: reviewed changes that a later review supersedes, and
+   * expired invitations that no review renews.
    */
   readonly remarks: readonly string[];
   /** Reviewed changes that the files no longer declare. */
@@ -34,7 +34,7 @@ export interface DroppedChange {
   readonly change: string;
   readonly why: string;
   readonly sentence: string;
-  /** The file that says otherwise; `null` if none does. */
+  /** The file that contradicts it; `null` if none does. */
   readonly file: string | null;
   /** True if an earlier run has reported it. */
   readonly isKnown: boolean;
@@ -54,7 +54,7 @@ export function judgeMerchant(
   const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
   const dropped = droppedChanges(comparison, reviews, placeOf).filter(
     ({ entry: { resource, name, row } }) =>
-      // The refusals say it already.
+      // The refusals already say so.
       row.list === "dates" || !refused.has(`${resource} ${name}`),
   );
   const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) =>

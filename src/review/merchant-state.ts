@@ -32,9 +32,9 @@ export interface RecordedFailure {
   readonly commit: string;
   /** Keyed hash of the reasons: later runs for other commits do not report the same again. */
   readonly digest: string;
-  /** Numbers of the pull requests that it was told on. */
+  /** Numbers of the pull requests on which it was reported. */
   readonly pulls: readonly number[];
-  /** Set if the merchant could not be read, so that nothing of what was merged is settled. */
+  /** Set if the merchant could not be read, so that nothing that was merged is settled. */
   readonly isUnread?: true;
 }
 
@@ -52,19 +52,19 @@ export interface MergedReview extends CountedRun<ReviewedState> {
   /** Such as `#7`. */
   readonly name: string;
   readonly pull: ForgePull;
-  /** The merchants that any of its plans was of. */
+  /** The merchants of all its plans. */
   readonly merchants: ReadonlySet<string>;
   /** `false` if this key has signed none of its records. */
   readonly isReadable: boolean;
 }
 
-/** The recorded reviews of a branch, as they are at the forge by now. */
+/** The recorded reviews of a branch, with their current state at the forge. */
 export interface RecordedReviews {
   /** In the order of their merges. */
   readonly merged: readonly MergedReview[];
   /** Names of the records of pull requests that were closed, or merged some time ago into another branch or with another key. */
   readonly abandoned: readonly string[];
-  /** The recorded pull requests that are open by now. */
+  /** The recorded pull requests that are open. */
   readonly open: readonly ForgePull[];
 }
 
@@ -82,7 +82,7 @@ export function pullNumbers(names: Iterable<string>): readonly number[] {
   return [...new Set(names)].flatMap((name) => (/^#\d+$/.test(name) ? Number(name.slice(1)) : []));
 }
 
-/** Asks the forge what became of the pull requests with recorded plans. */
+/** Asks the forge for the state of the pull requests with recorded plans. */
 export async function recordedReviews(
   records: ReviewRecords,
   forge: Forge,
@@ -108,7 +108,7 @@ export async function recordedReviews(
   };
 }
 
-/** Returns what counts of the recorded plans of a pull request. */
+/** Returns the recorded plans of a pull request that count. */
 export async function reviewOf(
   pull: ForgePull,
   records: ReviewRecords,
@@ -136,7 +136,7 @@ export function unsettled(
   );
 }
 
-/** Returns the reviews of a merchant, the oldest first: what is left of earlier ones, then those merged since. */
+/** Returns the reviews of a merchant, the oldest first: the rest of earlier ones, then those merged since. */
 export function reviewsOf(
   merchant: string,
   state: MerchantState | null | undefined,
@@ -146,7 +146,7 @@ export function reviewsOf(
     const reviewed = parseReviewedState(run?.merchants.get(merchant));
     return reviewed === null ? [] : [{ name, state: { ...reviewed, at }, plannedAt: reviewed.at }];
   });
-  // A later plan of the merchant shows its reviewer the present state, and what was lost.
+  // A later plan of the merchant shows its reviewer the current state, and what was lost.
   const isSettled = ({ lostAt = Number.POSITIVE_INFINITY }: Review): boolean =>
     news.some(({ plannedAt }) => plannedAt > lostAt);
   const open = (state?.open ?? []).filter((review) => !isSettled(review));
@@ -158,12 +158,12 @@ export function lostReviews(state: MerchantState | null | undefined): readonly R
   return (state?.open ?? []).filter(({ lostAt }) => lostAt !== undefined);
 }
 
-/** Returns whether a review holds more than dates to come, and what was lost. */
+/** Returns whether a review has more than future dates and lost changes. */
 export function hasRows({ lostAt, state: { roles, members, people } }: Review): boolean {
   return lostAt === undefined && roles.length + members.length + people.length > 0;
 }
 
-/** Returns whether a review holds changes or dates that files are still to make. */
+/** Returns whether a review has changes or dates that files still have to make. */
 export function isToCome(review: Review): boolean {
   return hasRows(review) || (review.lostAt === undefined && review.state.dates.length > 0);
 }
@@ -171,7 +171,7 @@ export function isToCome(review: Review): boolean {
 /** Why a run looks at a merchant; `null` if it does not have to. */
 export type LookReason = "unknown" | "merged" | "changed" | "open" | "failed";
 
-/** Returns why an apply has to look at a merchant, whatever the distance to its last one. */
+/** Returns why an apply has to look at a merchant, however long ago the last apply was. */
 export function lookReason(
   merchant: string,
   declared: string,
@@ -186,8 +186,8 @@ export function lookReason(
 }
 
 /**
- * Merges the state that a run leaves with the one that another run has written meanwhile: what either of them has looked
- * at is settled, and what only the other one knows stays open.
+ * Merges the state after a run with the one that another run has written in the meantime: what either of them has
+ * looked at is settled, and what only the other one knows stays open.
  */
 export function mergedState(
   ownState: MerchantState,
@@ -209,8 +209,8 @@ export function mergedState(
 }
 
 /**
- * Returns the records of merged pull requests that every merchant has settled: they are not needed any more. `declared`
- * are the merchants that files declare; `null` if that is not known of all.
+ * Returns the records of merged pull requests that every merchant has settled, which are no longer needed. `declared`
+ * are the merchants that files declare; `null` if not all are known.
  */
 export function settledRecords(
   merged: readonly MergedReview[],

@@ -5,7 +5,7 @@ import { listText } from "../lib/text.ts";
 import { judgeMerchant, type PlaceOfEntry } from "./judge-merchant.ts";
 import type { MerchantState } from "./merchant-state.ts";
 
-/** A merchant that an apply has left otherwise than it was reviewed. */
+/** A merchant that an apply has left in a state other than the reviewed one. */
 export interface OpenFailure {
   readonly merchant: string;
   /** The commit whose run reported it; `null` if its record is invalid. */
@@ -22,14 +22,17 @@ export const INVALID_STATE =
 
 const UNREAD = "it could not be read, so what was merged since is not applied.";
 
-/** Returns a sentence about the reviewed changes of a merchant that no file declares any more; `null` if there are none. */
+/**
+ * Returns a sentence about the reviewed changes of a merchant that no file declares any longer; `null` if there are
+ * none.
+ */
 export function undeclaredSentence(merchant: string, reviews: readonly Review[]): string | null {
   if (reviews.length === 0) return null;
   const names = [...new Set(reviews.map(({ name }) => name))];
   return `The reviewed changes of ${listText(names)} to ${merchant} were lost: no file declares ${merchant} any longer.`;
 }
 
-/** Returns the failures at merchants that no file declares any more. */
+/** Returns the failures at merchants that no file declares any longer. */
 export function undeclaredFailures(
   declared: ReadonlySet<string>,
   states: ReadonlyMap<string, MerchantState | null>,

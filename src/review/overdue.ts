@@ -6,17 +6,18 @@ import type { MerchantState } from "./merchant-state.ts";
 
 const DAY = 86_400_000;
 
-/** Time for the nightly run to start after a date has come, in ms. */
+/** Time within which the nightly run has to start after a date, in ms. */
 const GRACE = 3_600_000;
 
 const MAX_NAMED = 3;
 
-/** Dates that take access away. */
+/** Dates that remove access. */
 const ENDS: ReadonlySet<string> = new Set(["ends", "leaves", "leaves-unlisted", "suspended"]);
 
 /**
- * Returns a sentence about the people whose access has ended by the files, and whose removal no run has looked at since, or
- * the last one has refused; and one about those at merchants without a valid record. The service is not read for them.
+ * Returns a sentence about the people whose access has ended according to the files, and whose removal no run has
+ * looked at since, or the last one has refused; and one about those at merchants without a valid record. Does not read
+ * the service.
  */
 export function overdueLines(
   states: readonly DesiredState[],
@@ -56,7 +57,7 @@ function isOverdue(
   record: MerchantState | null,
   seal: Seal,
 ): boolean {
-  // Without a record, only those who have no access at all by the files.
+  // Without a record, only those who have no access at all according to the files.
   if (record === null) return what !== "suspended" && roles.length === 0;
   return at > record.at || (record.refused.length > 0 && record.refused.includes(seal(email.toLowerCase())));
 }

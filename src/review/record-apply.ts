@@ -13,14 +13,14 @@ import {
 } from "./merchant-state.ts";
 import { staleWaiting } from "./waiting-changes.ts";
 
-/** The end of a run, as far as its records need it. */
+/** The parts of a run's end that its records need. */
 export interface RecordedEnd {
   /** In ms since the epoch, by the forge's clock. */
   readonly plannedAt: number;
   readonly looked: readonly ReportedMerchant[];
-  /** What the run reports of the merchants that it could not read. */
+  /** The run's report about the merchants that it could not read. */
   readonly unread: ReadonlyMap<string, Report>;
-  /** The merchants with lost changes that no file declares any more. */
+  /** The merchants with lost changes that no file declares any longer. */
   readonly undeclared: readonly UndeclaredMerchant[];
   /** Fingerprints of the changes that were made, by merchant. */
   readonly done: ReadonlyMap<string, ReadonlySet<string>>;
@@ -28,7 +28,7 @@ export interface RecordedEnd {
   readonly isWhole: boolean;
 }
 
-/** Records what a run has applied and what is left, and removes the reviews that nothing is left of. */
+/** Records what a run has applied and what remains, and removes the reviews of which nothing remains. */
 export async function recordApply(
   run: ApplyRun,
   openStore: OpenStore,
@@ -56,7 +56,7 @@ export async function recordApply(
     for (const [merchant, state] of [...unread, ...undeclaredStates(run, records, end)]) {
       edits.set(merchant, state);
     }
-    // A merchant that no file declares any more starts without a state when it comes back.
+    // A merchant that no file declares any longer starts without a state when it is declared again.
     const others = [...current].filter(([merchant]) => !declared.has(merchant) && !edits.has(merchant));
     const gone = end.isWhole ? others.filter(([, state]) => !(run.isDue && state?.failure)) : [];
     for (const [merchant] of gone) edits.set(merchant, null);
@@ -68,7 +68,10 @@ export async function recordApply(
   await store.remove([...settled, ...abandoned, ...used, ...staleWaiting(records.records.names)]);
 }
 
-/** Returns the states of merchants with lost changes that no file declares any more; a run by hand forgets them. */
+/**
+ * Returns the states of merchants with lost changes that no file declares any longer; a run that somebody starts by
+ * hand drops them.
+ */
 function undeclaredStates(
   { sha, isPush }: ApplyRun,
   { records }: ApplyRecords,
@@ -105,7 +108,7 @@ function unreadStates(
 ): readonly (readonly [string, MerchantState])[] {
   return [...unread].flatMap(([merchant, { digest }]) => {
     const state = current.get(merchant);
-    // An invalid record stays one.
+    // An invalid record stays invalid.
     if (state === null) return [];
     const { failure, ...before } = state ?? unknownState(sha, plannedAt);
     const pulls = unsettled(merchant, state, merged).map(({ pull }) => pull.number);

@@ -15,8 +15,8 @@ export interface PlannedCommit extends Pick<ForgePull, "number" | "headSha" | "b
 
 export interface RecordedPlan {
   /**
-   * "recorded"; or not: it is the recorded one ("same"), the pull request has a newer commit ("overtaken") or another base
-   * branch, is closed, or was merged meanwhile.
+   * "recorded", or why not: it is the recorded one ("same"), the pull request has a newer commit ("overtaken") or
+   * another base branch, is closed, or was merged in the meantime.
    */
   readonly outcome: "recorded" | "same" | "overtaken" | "other-base" | "closed" | "merged";
   /** Ids of the approvals that came before the record. */
@@ -58,14 +58,17 @@ export async function recordPlan(
   await store.editRuns(name, added, ({ number }) => kept.has(number) || !knownRuns.has(number));
   const [after] = await forge.pulls([pull.number]);
   if (after?.status === "merged") {
-    // A person who merged it meanwhile has not seen this plan.
+    // A person who merged it in the meantime has not seen this plan.
     await store.editRuns(name, null, ({ number }) => knownRuns.has(number));
     return not("merged");
   }
   return { outcome: "recorded", approvals: approvals.map(({ id }) => id) };
 }
 
-/** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
+/**
+ * Returns the part of a plan that may be approved: nothing that a rule of the base branch refuses, since an apply does
+ * not know that rule.
+ */
 function recordable(plan: Plan): ReviewedState {
   if (!isRefusedByBase(plan)) return plan.reviewed;
   return { ...plan.reviewed, roles: [], members: [], people: [], dates: [] };
@@ -84,8 +87,8 @@ function isSame(run: RecordedStates<ReviewedState>, merchants: ReadonlyMap<strin
 }
 
 /**
- * Returns lines about what a pull request changes in the files and not at the service, since it is live already: an apply
- * that is still to come may take it away.
+ * Returns lines about changes of a pull request that are only in the files, because they are already live: a pending
+ * apply may take them away.
  */
 export function alreadyLive(
   plans: readonly Plan[],
@@ -104,7 +107,7 @@ export function alreadyLive(
   );
 }
 
-/** Says which merged review that is not applied yet changes a row; empty if none does. */
+/** Names the merged review that changes a row and is not applied yet; empty if there is none. */
 function laterChange(
   merged: readonly MergedReview[],
   rowsIn: (states: RecordedStates<ReviewedState>["merchants"]) => readonly ReviewedResource[] | undefined,

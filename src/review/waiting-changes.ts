@@ -9,7 +9,7 @@ import type { OpenStore, ReviewRecords } from "./merchant-state.ts";
 
 const WAITING = "waiting/";
 
-/** Maximum number of records of what waits. */
+/** Maximum number of records of waiting changes. */
 const MAX_WAITING = 30;
 
 /** A run of a workflow, in which changes wait for approval. */
@@ -19,7 +19,7 @@ export interface WorkflowRun {
   readonly attempt: number;
 }
 
-/** Returns the names of the oldest records of what waits: nobody has approved them while many later runs ended. */
+/** Returns the names of the oldest records of waiting changes, which nobody has approved during many later runs. */
 export function staleWaiting(names: readonly string[]): readonly string[] {
   const runOf = (name: string): number => Number.parseInt(name.slice(WAITING.length), 10);
   return names
@@ -39,7 +39,7 @@ export function unreviewedIn(looked: readonly ReportedMerchant[]): readonly Repo
   );
 }
 
-/** Returns the plan of what waits at a merchant once the changes with these fingerprints are made. */
+/** Returns the plan of the waiting changes at a merchant after the changes with these fingerprints are made. */
 export function waitingPlan(
   { fresh, comparison }: ReportedMerchant,
   done: ReadonlySet<string>,
@@ -51,7 +51,7 @@ export function waitingPlan(
   return restPlan(fresh, made, rest, matches);
 }
 
-/** Returns lines about the reviewed dates that the files have lost, and that an approval gives up. */
+/** Returns lines about the reviewed dates that the files have lost, and that an approval discards. */
 export function givenUpLines({ merchant, reviews, comparison }: ReportedMerchant): readonly string[] {
   return comparison.lostDates.map(({ index, date: { at, what, roles }, email, other }) => {
     const kind = what === "begins" && roles.length === 0 ? "joins" : what;
@@ -62,7 +62,7 @@ export function givenUpLines({ merchant, reviews, comparison }: ReportedMerchant
   });
 }
 
-/** Returns the day or moment of a date as a file writes it. */
+/** Returns the day or time of a date as written in a file. */
 function dayText(at: number, what: DateEffect["what"]): string {
   if (at % DAY !== 0) return new Date(at).toISOString();
   const isLastDay = what === "ends" || what === "back";
@@ -72,8 +72,8 @@ function dayText(at: number, what: DateEffect["what"]): string {
 const DAY = 86_400_000;
 
 /**
- * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those of the
- * run so far, which are of nothing that it shows. Returns the name that starts that job.
+ * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those
+ * of the run so far, which do not cover what it shows. Returns the name that starts that job.
  */
 export async function recordWaiting(
   { run, attempt }: WorkflowRun,

@@ -18,8 +18,8 @@ import type {
 import type { Metadata } from "../model/json.ts";
 
 /**
- * Reads a journal. A last line that was not written whole is left out, as a crash leaves it; any other line that
- * cannot be read is an error, since its content is lost. Lines and fields of later versions are ignored.
+ * Reads a journal. An incomplete last line, as after a crash, is left out; any other line that cannot be read is an
+ * error, since its content is lost. Lines and fields of later versions are ignored.
  */
 export function parseJournal(text: string): ReadJournal {
   const lines = text.split("\n");
@@ -123,8 +123,8 @@ function isShallow(value: object): boolean {
 }
 
 /**
- * The lines of a journal. Other than the user's files and saved plans they may hold more than this version knows:
- * a later one has written them, and what is needed of them is there all the same.
+ * The lines of a journal. Unlike the user's files and saved plans, they may contain more than this version knows: a
+ * later version may have written them, and they still contain what is needed.
  */
 const time = z.string();
 const metadata = z.custom<Metadata>(
@@ -134,7 +134,7 @@ const texts = z.array(z.string());
 const resource = z.enum(["role", "member"]);
 const count = z.int().check(z.nonnegative());
 
-/** The values in images; what an earlier version did not know is empty. */
+/** The values in images; a field that an earlier version did not know is empty. */
 const IMAGES = {
   name: z.string(),
   line: z._default(z.nullable(z.string()), null),
@@ -172,7 +172,7 @@ const runStarted = z.object({
   undoes: z.nullable(z.string()),
 });
 
-// Only shown, so that words of later versions do no harm.
+// Only displayed, so values of later versions do no harm.
 const phase = z.custom<WriteIntended["phase"]>((value) => typeof value === "string");
 const reason = z.custom<WriteIntended["reason"]>((value) => typeof value === "string");
 

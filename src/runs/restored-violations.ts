@@ -4,8 +4,8 @@ import { groupByKey } from "../lib/text.ts";
 import type { Finding, Plan, Refusal } from "../model/plan.ts";
 
 /**
- * Makes one refusal of an undo of all limits on gains, policies and checks that it breaks, with those that it has such a
- * refusal of already; each of them is a risk.
+ * Combines all limits on gains, policies and checks that an undo breaks into one refusal, including those of an earlier
+ * such refusal; each of them is a risk.
  */
 export function withRestoredViolations({ refusals, findings, ...plan }: Plan): Plan {
   const isRestored = ({ rule, override }: Refusal): boolean =>

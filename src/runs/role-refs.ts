@@ -3,14 +3,14 @@ import type { RoleRef } from "../model/field-values.ts";
 import type { LiveRole } from "../model/live.ts";
 import type { NetEffects } from "./net-effects.ts";
 
-/** A mapping from roles before, after and since a run to roles after its undo. */
+/** A mapping from roles before and after a run, and from later ones, to roles after its undo. */
 export interface RoleRefs {
   /**
    * Returns the role after the undo for a role before or after the run; `null` if there is none. A replaced role, its
    * successor and the role that the undo creates in its place count as one.
    */
   find(ref: RoleRef): RoleRef | null;
-  /** Returns the same; a reference with an id of its own if there is none after the undo. */
+  /** The same, but returns a reference with its own id if there is none after the undo. */
   current(ref: RoleRef): RoleRef;
   /** Returns the reference of a live role, with its name after the undo. */
   refOf(id: string): RoleRef;

@@ -32,7 +32,7 @@ export interface UndoContext {
   readonly scope: Scope;
   readonly ignore: IgnorePatterns;
   readonly matches: GlobMatch;
-  /** The file's members, used only for passwords of managed users and for when people have access. */
+  /** The file's members, used only for passwords of managed users and for the dates of access. */
   readonly declared: readonly DesiredMember[];
   /** The file's roles, used only for their other names. */
   readonly declaredRoles: readonly DesiredRole[];
@@ -50,10 +50,10 @@ export interface Undoable<Live extends { readonly id: string }, Image, Change> {
   /** Returns the words for one at the beginning of a sentence. */
   describe(name: string): string;
   isIgnored(resource: Named): boolean;
-  /** Returns an effect without what must not be restored; `null` if nothing may be. */
+  /** Returns an effect without what must not be restored; `null` if nothing may be restored. */
   restorable(effect: Effect<Image>): Effect<Image> | null;
   nameOf(live: Live): string;
-  /** Finds the live one that a create with an unknown outcome may have left. */
+  /** Finds the live one that a create with an unknown outcome may have created. */
   findCreated(name: string): Live | undefined;
   /** Returns whether a live one is still as the run left it. */
   isAsAfter(live: Live, after: Image): boolean;
@@ -65,7 +65,7 @@ export interface Undoable<Live extends { readonly id: string }, Image, Change> {
   deletion(live: Live): Change;
 }
 
-/** Returns the change that undoes one effect of a run; `null` if nothing is to be done, or nothing may be. */
+/** Returns the change that undoes one effect of a run; `null` if there is nothing to do, or nothing may be done. */
 export function undoEffect<Live extends { readonly id: string }, Image, Change>(
   effect: Effect<Image>,
   kind: Undoable<Live, Image, Change>,
@@ -95,7 +95,7 @@ export function isLeftAlone(
   return ignored;
 }
 
-/** Finds what a create with an unknown outcome may have left: only an identical one counts. */
+/** Finds what a create with an unknown outcome may have created: only an identical resource counts. */
 function findCreated<Live extends { readonly id: string }, Image, Change>(
   { name, after }: Effect<Image>,
   kind: Undoable<Live, Image, Change>,

@@ -97,7 +97,7 @@ function restorable(effect: Effect<MemberImage>, undo: MemberUndo): Effect<Membe
   return null;
 }
 
-/** Returns why the file lets a person have no access at all, as a note; `null` if it does. */
+/** Returns a note on why the file does not let a person have access; `null` if it does. */
 function obstacleToAccess(
   name: string,
   { email }: MemberImage,
@@ -115,7 +115,10 @@ function obstacleToAccess(
   return ["out-of-term", name, `The access of ${name} ${why} by a date in the file, so nothing is restored.`];
 }
 
-/** Returns an image without the roles that the run took and whose grants have ended, or not begun, by dates in the file. */
+/**
+ * Returns an image without the roles that the run took and whose grants have ended, or have not begun, according to
+ * dates in the file.
+ */
 function inTerm(
   before: MemberImage,
   { name, after }: Effect<MemberImage>,
@@ -200,7 +203,7 @@ function revertMember(
   return memberUpdate(name, live.id, { before: current, after: reverted }, "undone");
 }
 
-/** Returns the values of an image, with the roles that there are after the undo. */
+/** Returns the values of an image, with the roles that exist after the undo. */
 function afterUndo(image: MemberImage, { refs }: MemberUndo): MemberValues {
   const values = memberValues(image);
   return { ...values, roles: values.roles.map(refs.current) };

@@ -35,7 +35,8 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
     now,
   };
   const blocked = { held: new Set<string>(), named: new Set<string>() };
-  // A role that stays may take the name that another one needs, or keep others from being reverted: repeat until none is found.
+  // A role that stays may have the name that another one needs, or prevent others from being reverted: repeat until
+  // there is none.
   for (;;) {
     const roles = undoRoles(context, blocked);
     const members = undoMembers(context, roles);

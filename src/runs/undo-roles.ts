@@ -187,7 +187,7 @@ function recreateRole(id: string | null, before: RoleImage, undo: RoleUndo): Rol
   return roleCreation(before, "undone");
 }
 
-/** Undoes the replacement of a role; `null` if nothing is to be done, or nothing may be. */
+/** Undoes the replacement of a role; `null` if there is nothing to do, or nothing may be done. */
 function undoReplacement(replaced: RoleReplacement, kind: UndoableRoles, undo: RoleUndo): RoleChange | null {
   const { name, id, before, after, successor } = replaced;
   const { scope, refs } = undo;
@@ -225,7 +225,7 @@ function noteHalfReplaced(name: string, { note }: RoleUndo): null {
   return null;
 }
 
-/** Replaces the successor of a role by a new role that is as the replaced one was. */
+/** Replaces the successor of a role with a new role that is identical to the replaced one. */
 function revertReplacement(
   oldId: string,
   before: RoleImage,

@@ -232,7 +232,7 @@ export function overview(world: World): object {
   return { merchants: [...world.store.merchants.values()].map(summary) };
 }
 
-/** Creates the routes under `/_sandbox/`, which do what the contract has no operation for. */
+/** Creates the routes under `/_sandbox/`, for everything that the contract has no operation for. */
 export function controlRoutes(world: World): Hono<HonoEnv> {
   const app = new Hono<HonoEnv>();
   app.get("/", (c) => c.json(overview(world)));
@@ -264,7 +264,7 @@ function hostName(header: string): string {
 
 /** Throws a 403 for requests that a web page could send: with an Origin or a foreign Host (DNS rebinding). */
 export function refuseWebPages(c: SandboxContext, anyHost: boolean): void {
-  // Browsers send it also where they send no Origin: with links, images and forms that only read.
+  // Browsers also send it where they send no Origin: with links, images and forms that only read.
   const site = c.req.header("sec-fetch-site") ?? "none";
   if (c.req.header("origin") !== undefined || site === "cross-site" || site === "same-site") {
     throw new ProblemError(403, "The sandbox does not answer requests from web pages.");

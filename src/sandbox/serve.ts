@@ -65,7 +65,7 @@ async function handle(
     return response;
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
-    // A 404 or 409 may rest on a change that is not saved yet; after a crash it would be wrong.
+    // A 404 or 409 may depend on a change that is not saved yet, and would be wrong after a crash.
     if (writes) await world.whenIdle();
     return problemResponse(error.status, error.message, trace.number, error.headers);
   }

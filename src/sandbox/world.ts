@@ -26,7 +26,7 @@ export interface World {
   now(): number;
   /** The clock of the `Date` of responses, which is never set. */
   wallClock(): number;
-  /** Sets the clock, which runs on from there. */
+  /** Sets the clock, which continues from there. */
   setClock(now: number): void;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   log(line: string): void;

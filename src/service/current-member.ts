@@ -75,7 +75,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof RolecallError && REFUSALS.has(error.request?.status);
 }
 
-/** Returns an error as the lack of an answer, unless the service answers by it that it does not know. */
+/** Returns an error as a missing answer, unless it is the service's answer that it does not know. */
 function failureOf(error: RolecallError): Pick<Known, "failure"> {
   return isRefusal(error) || error.request?.status === 403 ? {} : { failure: error.failure };
 }
@@ -91,13 +91,13 @@ interface Known {
   readonly memberships: readonly Membership[] | null;
   /** `true` for a test account; merchants of which this is unknown are absent. */
   readonly sandboxes: ReadonlyMap<string, boolean>;
-  /** Why the rest could not be asked; absent if the service answered. */
+  /** Why the rest could not be determined; absent if the service answered. */
   readonly failure?: Failure;
 }
 
 /**
- * Returns which merchants are test accounts: by the attribute in the response, else by the service's filters. What both
- * filters list is unknown, since the service ignores them.
+ * Returns which merchants are test accounts: by the attribute in the response, else by the service's filters. A
+ * merchant in the results of both filters is unknown, since the service ignores them.
  */
 async function sandboxesOf(
   memberships: readonly Membership[],
@@ -121,7 +121,7 @@ async function sandboxesOf(
     }
     return { sandboxes };
   } catch (error) {
-    // The memberships are known all the same.
+    // The memberships are known anyway.
     if (error instanceof RolecallError) return { sandboxes, ...failureOf(error) };
     throw error;
   }

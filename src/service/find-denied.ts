@@ -10,16 +10,19 @@ export interface DeniedOperation {
   readonly permission: string;
 }
 
-/** Returns those of some operations that a key may not use at a merchant; throws RolecallError for an alarm. */
+/**
+ * Returns those of some operations that a key may not use at a merchant; throws RolecallError if a probe may have
+ * changed something.
+ */
 export type FindDenied = (
   merchant: string,
   operations: readonly Operation[],
 ) => Promise<readonly DeniedOperation[]>;
 
 /**
- * Returns a function that finds denied operations, without changing anything. It asks once for each operation; only a
- * denial is asked again at each merchant, where the key may have other permissions. Once the service asks to wait, or does
- * not respond, nothing more is asked: the changes themselves will show.
+ * Returns a function that finds denied operations, without changing anything. Tests each operation once; only a denied
+ * one is tested again at each merchant, where the key may have other permissions. Once the service asks to wait, or
+ * does not respond, tests nothing more: the changes themselves will show.
  */
 export function createDenialFinder(openClient: (merchant: string) => Client): FindDenied {
   const asked = new Map<Operation, Promise<DeniedOperation | null>>();
@@ -51,7 +54,7 @@ export function createDenialFinder(openClient: (merchant: string) => Client): Fi
   };
 }
 
-/** Returns an operation as denied only on a clear 403: whatever else the service responds may have other causes. */
+/** Returns an operation as denied only on a clear 403: any other response may have other causes. */
 async function findDenial(
   client: Client,
   merchant: string,
@@ -66,7 +69,7 @@ async function findDenial(
   if (response.status !== 403) return null;
   const denied = { operation, permission: response.permission ?? OPERATIONS[operation] };
   if (response.permission !== undefined || step === "create") return denied;
-  // A service may respond with 403 for whatever does not exist.
+  // A service may respond with 403 for anything that does not exist.
   const none = await sendProbe(client, probeOf(probing, "retrieve", merchant));
   return none.status === 403 ? null : denied;
 }

@@ -2,14 +2,14 @@ import type { Membership } from "../model/live.ts";
 import { listMemberships, type MembershipFilter } from "./memberships.ts";
 import { type ConnectOptions, type OpenClient, openClient } from "./open-client.ts";
 
-/** A service as far as it is about the user of a key. */
+/** The part of a service that concerns the user of a key. */
 export interface KeyUser {
   /** Lists all memberships of the key's user that a filter selects; `quick` gives up within seconds. Throws RolecallError. */
   memberships(filter?: MembershipFilter, quick?: boolean): Promise<readonly Membership[]>;
   close(): Promise<void>;
 }
 
-/** Returns what a client tells of the user of its key. */
+/** Returns the part of a client that concerns the user of its key. */
 export function keyUserOf({ client, maxItems, close }: OpenClient): KeyUser {
   return {
     memberships: (filter, quick) => listMemberships(client, maxItems, filter, quick),

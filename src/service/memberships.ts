@@ -22,10 +22,10 @@ export interface MembershipFilter {
   /** The merchant code, or the organization's id. */
   readonly id?: string;
   readonly status?: MemberStatus;
-  /** True for test accounts, false for the others. */
+  /** True for test accounts, false for other accounts. */
   readonly sandbox?: boolean;
   readonly name?: string;
-  /** The resource that the resource belongs to; `null` for resources without one. */
+  /** The parent of the resource; `null` for resources without one. */
   readonly parent?: { readonly type: string; readonly id: string } | null;
   /** Role ids; a membership must have at least one of them. */
   readonly roles?: readonly string[];
@@ -104,7 +104,7 @@ const membershipListSchema = z.object({
         z.object({
           type: absent(z.string()),
           name: absent(z.string()),
-          // Any other form says nothing about the sandbox.
+          // Any other value does not tell whether it is a test account.
           attributes: z.optional(z.unknown()),
         }),
       ),

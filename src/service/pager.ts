@@ -129,7 +129,7 @@ async function listOnce<Item extends Listed>(
   if (size === 0) return total === null || total === 0 ? [] : null;
   if (total === null) return listWithoutTotal(first, readPage, progress);
 
-  // A page that is not full shows a changing list as well as a different total does.
+  // An incomplete page is a sign of a changing list, just as a different total is.
   const isSound = (page: Page<Item>, offset: number): boolean =>
     page.total === total && page.items.length === Math.min(size, total - offset);
   if (!isSound(first, 0)) return null;
@@ -149,7 +149,7 @@ async function listOnce<Item extends Listed>(
       repeatedPages += 1;
       repeats.pages += 1;
     }
-    // Too many pages without new ids: the list repeats itself, so its total is wrong.
+    // Too many pages without new ids: the list repeats entries, so its total is wrong.
     sound &&= isSound(page, offset) && repeatedPages < MAX_REPEATED_PAGES;
     read += page.items.length;
     progress(read, total);
@@ -172,7 +172,7 @@ async function listWithoutTotal<Item extends Listed>(
   for (let page = first; ; page = await readPage(read)) {
     for (const item of page.items) items.set(item.id, item);
     read += page.items.length;
-    // An item twice: the list has shifted, or the service repeats a page.
+    // A repeated item: the list has shifted, or the service repeats a page.
     if (items.size < read) return null;
     if (page !== first) progress(read, null);
     if (page.items.length === 0) return [...items.values()];

@@ -38,7 +38,7 @@ function path(merchant: string, collection: string, id?: string): string {
 }
 
 /**
- * Returns whether a text would leave its segment: servers take "." and ".." for a way up, an empty id for the
+ * Returns whether a text would leave its path segment: servers resolve "." and "..", and treat an empty id as the
  * collection.
  */
 function isUnsafe(text: string): boolean {
@@ -46,7 +46,7 @@ function isUnsafe(text: string): boolean {
 }
 
 function segment(text: string): string {
-  // A lone surrogate cannot be encoded; no id of the service holds one.
+  // A lone surrogate cannot be encoded; no id of the service contains one.
   return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd"));
 }
 

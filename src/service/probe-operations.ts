@@ -15,9 +15,9 @@ import {
   sendProbe,
 } from "./probe-requests.ts";
 
-/** A service as far as it tells what a key may do. */
+/** The part of a service that determines what a key may do. */
 export interface Probe extends KeyUser {
-  /** Finds out which operations the key may use at a merchant, without changing anything. */
+  /** Determines which operations the key may use at a merchant, without changing anything. */
   probe(merchant: string, operations: ReadonlySet<Operation>): Promise<ProbedMerchant>;
   /** Gives up within seconds; never throws RolecallError. */
   readonly findCurrentMember: FindCurrentMember;
@@ -43,21 +43,21 @@ export interface ProbedMerchant {
 /** The responses about one kind of resource; absent if not asked. */
 interface ProbeResponses {
   readonly list: ProbeResponse;
-  /** Retrieves a resource that the list has just named. */
+  /** Retrieves a resource that was just listed. */
   readonly known?: ProbeResponse;
-  /** Retrieves one that cannot exist. */
+  /** Retrieves a resource that cannot exist. */
   readonly none?: ProbeResponse;
   readonly update?: ProbeResponse;
   readonly delete?: ProbeResponse;
-  /** Creates one from an empty object, without the required fields. */
+  /** Creates a resource from an empty object, without the required fields. */
   readonly create?: ProbeResponse;
-  /** Updates one that cannot exist with an invalid body. */
+  /** Updates a resource that cannot exist with an invalid body. */
   readonly invalidUpdate?: ProbeResponse;
 }
 
 /**
- * Finds out which operations a key may use, without changing anything: reads; updates and deletes resources that cannot
- * exist; and creates from an empty body, which the service must reject.
+ * Determines which operations a key may use, without changing anything: reads; updates and deletes resources that
+ * cannot exist; and creates from an empty body, which the service must reject.
  */
 async function probeOperations(
   client: Client,
@@ -82,7 +82,7 @@ async function probeOperations(
   return { missing, verdicts };
 }
 
-/** Asks about one kind of resource: reads first, and writes only where a read shows that they can change nothing. */
+/** Probes one kind of resource: reads first, and writes only if a read shows that they cannot change anything. */
 async function askAll(
   client: Client,
   merchant: string,
@@ -142,8 +142,9 @@ function firstId(body: string): string | null {
 }
 
 /**
- * Judges the operations on one kind of resource. A 404 for what cannot exist, or a 400 for an empty body, means permitted
- * only if the service checks the permission first; where its own responses contradict that, the verdict is unknown.
+ * Judges the operations on one kind of resource. A 404 for a resource that cannot exist, or a 400 for an empty body,
+ * means permitted only if the service checks the permission first; where its own responses contradict that, the verdict
+ * is unknown.
  */
 function judgeProbes(
   operations: Readonly<Record<ProbeStep, Operation>>,

@@ -14,10 +14,10 @@ export type ProbeStep = "list" | "retrieve" | "update" | "delete" | "create";
 export interface Probing {
   readonly operations: Readonly<Record<ProbeStep, Operation>>;
   readonly path: (merchant: string, id?: string) => string;
-  /** An id in the service's format that it has never given. */
+  /** An id in the service's format that it has never assigned. */
   readonly impossibleId: string;
   readonly updateMethod: "PATCH" | "PUT";
-  /** A body of an update that does not fit the contract. */
+  /** A body of an update that does not match the contract. */
   readonly invalidUpdate: object;
 }
 
@@ -51,7 +51,7 @@ export const PROBING: readonly Probing[] = [
   },
 ];
 
-/** A response to a probe; `status` is `null` if there is none, or none of the service's own. */
+/** A response to a probe; `status` is `null` if there is none, or if it is not from the service itself. */
 export interface ProbeResponse {
   readonly status: number | null;
   readonly body: string;
@@ -60,7 +60,7 @@ export interface ProbeResponse {
   readonly permission?: string;
 }
 
-/** The response to what was not asked. */
+/** The response if no probe was sent. */
 export const NO_RESPONSE: ProbeResponse = { status: null, body: "", reason: "not tried" };
 
 /** Returns the request that probes an operation: about a resource that cannot exist, or without the required fields. */
@@ -115,7 +115,7 @@ export async function sendProbe(client: Client, call: ProbeRequest): Promise<Pro
 function responseOf({ code, message, request }: RolecallError, { method }: ProbeRequest): ProbeResponse {
   const { status, problem } = request ?? {};
   if (status === undefined) return { ...NO_RESPONSE, reason: message };
-  // Accepted, whatever the body says.
+  // Accepted, whatever the body contains.
   if (status < 300 && method !== "GET") return { status: 200, body: "", reason: `${status}` };
   // A proxy or a gateway may return the same status, but not with the service's Problem.
   if (problem === undefined || code === "bad-response") {
@@ -132,7 +132,7 @@ function responseOf({ code, message, request }: RolecallError, { method }: Probe
   };
 }
 
-/** Returns what to tell of a service that accepts what it must refuse; empty otherwise. */
+/** Returns the warning about a service that accepts what it must refuse; empty otherwise. */
 export function alarmOf(
   operation: Operation,
   step: ProbeStep,

@@ -11,7 +11,7 @@ import {
 import type { ConnectOptions } from "./open-client.ts";
 import { MEMBERSHIPS_PATH } from "./paths.ts";
 
-/** A connection that was opened to try it. */
+/** A connection that was opened as a test. */
 export interface Reached {
   /** `null` for a connection without TLS. */
   readonly tls: { readonly version: string; readonly validUntil: string } | null;
@@ -31,7 +31,7 @@ export async function reachService(
     return await new Promise((resolve, reject) => {
       connect(options, (error, socket) => {
         if (error) return reject(error);
-        // A TLS socket knows its protocol and certificate, another one does not.
+        // Only a TLS socket knows its protocol and certificate.
         const tls = "getPeerCertificate" in socket ? socket : null;
         const reached = tls && {
           version: tls.getProtocol() ?? "TLS",
@@ -48,7 +48,7 @@ export async function reachService(
   }
 }
 
-/** Asks a service something without a key, which it must refuse; rejects with a LostResponse. */
+/** Sends a request without a key, which the service must refuse; rejects with a LostResponse. */
 export async function askWithoutKey(
   baseUrl: URL,
   proxy: ProxyServer | null,

@@ -31,7 +31,7 @@ export function createReader(
   };
 }
 
-/** Runs calls that succeed or fail together: the first final failure aborts the others. */
+/** Runs calls that succeed or fail together: the first permanent failure aborts the others. */
 async function withSharedAbort<T>(client: Client, work: (client: Client) => Promise<T>): Promise<T> {
   // One for each call: Node warns of a leak at many listeners on one signal.
   const calls = new Set<AbortController>();
@@ -101,8 +101,8 @@ async function readAll(
   ]);
   const heldIds = heldBy(members);
   const held = await retrieve(heldIds);
-  // By the contract only custom roles can be retrieved. The planner reports a named role that is neither held nor a
-  // known predefined one.
+  // According to the contract, only custom roles can be retrieved. The planner reports a named role that is neither
+  // held nor a known predefined one.
   const assumed = [...unanswered].filter((id) => heldIds.has(id) || PREDEFINED_ROLES.includes(id));
   return { merchant, roles: [...roles, ...held, ...assumed.map(assumedRole)], members };
 }
@@ -132,7 +132,7 @@ function assumedRole(id: string): LiveRole {
 }
 
 function heldBy(members: readonly LiveMember[]): ReadonlySet<string> {
-  // Most members share one of a few lists of roles.
+  // Most members have one of a few lists of roles.
   const lists = new Set(members.map(({ roles }) => roles));
   return new Set([...lists].flat());
 }

@@ -61,10 +61,10 @@ export function toStatus(wire: unknown): MemberStatus {
   return MEMBER_STATUSES.find((status) => status === wire) ?? "unknown";
 }
 
-/** Returns whether a text is there and not blank. */
+/** Returns whether a text is present and not blank. */
 export function hasText(text: string | null | undefined): text is string {
   return text != null && text.trim() !== "";
 }
 
-/** The type of a resource or user that the service does not name. */
+/** The type of a resource or user if the service does not report it. */
 export const UNKNOWN_TYPE = "unknown";

@@ -16,7 +16,7 @@ export interface Service extends KeyUser {
   /** Lists the members of a merchant whose address begins with a text; absent: all. Throws RolecallError. */
   members(merchant: string, email?: string): Promise<readonly LiveMember[]>;
   readonly findDenied: FindDenied;
-  /** Waits for the answer like every read; never throws RolecallError. */
+  /** Waits for the response like every read; never throws RolecallError. */
   readonly findCurrentMember: FindCurrentMember;
 }
 

@@ -158,7 +158,7 @@ function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: In
   };
 }
 
-/** Returns the type of a user: older responses have two booleans instead; without either it may be no person. */
+/** Returns the type of a user: older responses have two booleans instead; without either, it may not be a person. */
 function toUserType(user: NonNullable<z.infer<typeof memberSchema>["user"]>): string {
   const { type, virtual_user, service_account_user } = user;
   if (type != null) return typeof type === "string" && type !== "" ? type : UNKNOWN_TYPE;

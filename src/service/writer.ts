@@ -214,7 +214,10 @@ function refOf(id: string): RoleRef {
   return { id, name: id };
 }
 
-/** Returns whether a resource is as it was to be created; the service may have filled in what it does not clear. */
+/**
+ * Returns whether a resource matches the request that created it; the service may have filled in fields that it cannot
+ * clear.
+ */
 function isAsDrafted<Values>(table: FieldTable<Values>, draft: Partial<Values>, live: Values): boolean {
   return mapFields(table, (name, { kind, clearable }) => {
     const value = draft[name];

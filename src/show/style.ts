@@ -1,6 +1,6 @@
 import type { Change } from "../model/plan.ts";
 
-/** Paints text; the plain style gives it back as it is. */
+/** Paints text; the plain style returns it unchanged. */
 export type Paint = (text: string) => string;
 
 /** The style of text, chosen once at the edge; renderers never look it up. */

@@ -207,7 +207,7 @@ describe("the list of records", () => {
     );
     await git.push([{ ref: "state", from: state, to: forged }]);
     expect((await records.fetch()).list).toBe("invalid");
-    await expect(records.list([first])).rejects.toThrow("not as it was signed");
+    await expect(records.list([first])).rejects.toThrow("does not match its signature");
   });
 
   test("tells deleted records from lost ones, and those that could not be listed from invented ones", async () => {

@@ -17,7 +17,7 @@ import {
 } from "./lint-context.ts";
 import { knownPermissions } from "./role-rules.ts";
 
-/** Finds patterns under `ignore` and in rules that match nothing, live or declared; only if all merchants were read. */
+/** Finds patterns under `ignore` and in rules that match nothing, live or declared; only if all live ones are known. */
 export function unmatchedPatterns(context: LintContext): readonly LintFinding[] {
   const ofIgnore = context.files.flatMap(({ file, fields }) =>
     (["roles", "members"] as const).flatMap((key) => {

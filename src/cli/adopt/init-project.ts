@@ -108,7 +108,10 @@ async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<Ex
   return ExitCode.ok;
 }
 
-/** Returns the merchants that have a file, by code, with the file; throws RolecallError if a file may be anybody's. */
+/**
+ * Returns the merchants that have a file, by code, with the file; throws RolecallError if a file may belong to any
+ * merchant.
+ */
 async function declaredMerchants(
   options: Pick<InitCommandOptions, "color">,
   io: Io,
@@ -203,7 +206,7 @@ async function chooseFiles(
   const offers = isRepositoryRoot(io.cwd) ? interview : null;
   const workflows = options.workflows ?? (await agrees(offers, "Write workflows for GitHub Actions?"));
   return {
-    // The merchants' files come last: while one is missing, init can be run again.
+    // The merchants' files come last: as long as one is missing, init can be run again.
     files: [
       ...(await projectFiles(root, await wantedFiles(workflows, options, io), io.cwd)),
       ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
@@ -279,7 +282,7 @@ function fileNames(folder: string, codes: readonly string[]): (code: string) => 
   return (code) => join(folder, `${isUnique ? code.toLowerCase() : code}.yaml`);
 }
 
-/** Returns what every file says of its connection: only what the environment does not already say. */
+/** Returns the connection settings of every file: only those that the environment does not already set. */
 function headerOf(
   { baseUrl, environment, keySource }: Connection,
   options: InitCommandOptions,

@@ -38,11 +38,11 @@ interface TextQuestion {
   readonly title: string;
   /** The answer that Enter alone gives; `null` if there is none. */
   readonly proposed: string | null;
-  /** Returns why a text is no answer; `null` if it is one. */
+  /** Returns why a text is not a valid answer; `null` if it is one. */
   readonly problem: (text: string) => string | null;
 }
 
-/** Asks on the terminal; every question throws RolecallError if it is left. */
+/** Asks on the terminal; every question throws RolecallError if the user leaves it. */
 export interface Interview {
   text(question: TextQuestion): Promise<string>;
   /** Resolves to the indexes of the ticked choices, at least one. */
@@ -169,7 +169,7 @@ export async function chooseMerchants(choosing: Choosing, io: Io): Promise<reado
   return chosen.filter((code) => !declared.has(code));
 }
 
-/** Returns the merchants that the key reaches, as chosen; without memberships, those that are typed. */
+/** Returns the chosen ones of the merchants that the key can access; without memberships, those that are typed. */
 async function offered(
   { options, interview, connection, services, declared }: Choosing,
   io: Io,
@@ -213,8 +213,8 @@ async function offered(
 }
 
 /**
- * Lists the merchants among the key's memberships, by code: those with an accepted one, since no other gives access;
- * `null` if the key is not tied to a user, or the service does not list memberships.
+ * Lists the merchants among the key's memberships, by code: those with an accepted membership, since no other gives
+ * access; `null` if the key is not tied to a user, or the service does not list memberships.
  */
 async function listMerchants(
   { options, connection, services }: Pick<Choosing, "options" | "connection" | "services">,

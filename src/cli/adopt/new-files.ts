@@ -123,7 +123,7 @@ export async function writePatches(patches: readonly FilePatch[], io: Io): Promi
     for (const { file, before, after } of patches) {
       const path = resolve(io.cwd, file);
       if (before === null) await makeFolder(dirname(path), file);
-      // As git would check it out: others who share the folder read it too.
+      // With the permissions that git would give it, since others who share the folder read it, too.
       await writeAtomically(path, after, { shown: oneLine(file), mode: 0o666 });
       written.push({ done: before === null ? "created" : "changed", file });
     }
@@ -145,7 +145,7 @@ async function checkUnchanged({ file, before }: FilePatch, { cwd }: Io): Promise
   });
 }
 
-/** Names the written files; of many in one folder only how many. */
+/** Names the written files; for many in one folder, only their number. */
 function writtenText(written: readonly { readonly done: string; readonly file: string }[]): string {
   const groups = new Map<string, string[]>();
   for (const { done, file } of written) {

@@ -54,7 +54,7 @@ export type OffboardCommandOptions = Omit<ServiceOptions, "merchant" | "shard"> 
   readonly color: boolean;
 };
 
-/** Takes people out of all files of the project, or of those below paths, after it has shown what that means. */
+/** Removes people from all files of the project, or from those below paths, after showing the effect. */
 export async function offboardPeople(
   words: readonly string[],
   options: OffboardCommandOptions,
@@ -153,7 +153,7 @@ export async function offboardPeople(
 const NOT_WRITTEN =
   "Nothing was written, because not everything could be read. Use --declared to use only the files.\n";
 
-/** Tells addresses, in lower case, from paths; throws RolecallError for what is neither. */
+/** Separates addresses, in lower case, from paths; throws RolecallError for anything else. */
 function readWords(
   words: readonly string[],
   { format, check }: OffboardCommandOptions,
@@ -241,7 +241,7 @@ function checkUnloaded(
   io.stderr.write("The files with errors do not name these people, and are left as they are.\n\n");
 }
 
-/** The patches that take people out of files, and the files of each address. */
+/** The patches that remove people from files, and the files of each address. */
 interface FoundPeople {
   readonly patches: readonly FilePatch[];
   readonly files: ReadonlyMap<string, readonly string[]>;
@@ -265,7 +265,7 @@ function findIn({ sources }: Pick<PullTargets, "sources">, addresses: ReadonlySe
   return { patches, files };
 }
 
-/** Returns the files of the project that name addresses where the others do, and that no merchant here consists of. */
+/** Returns the other files of the project that list addresses as members, in guards or in checks. */
 function findElsewhere(
   { all: allStates, sources }: Pick<PullTargets, "all" | "sources">,
   addresses: ReadonlySet<string>,
@@ -330,7 +330,7 @@ async function readService(
   }
 }
 
-/** More addresses than this are looked for in the whole list of members. */
+/** Maximum number of addresses that are looked up with a filter; more are looked for in the whole list of members. */
 const MAX_FILTERED = 4;
 
 async function findWithoutFile(

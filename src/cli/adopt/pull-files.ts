@@ -65,7 +65,7 @@ export async function loadPullTargets(
   };
 }
 
-/** Throws RolecallError for what is no code: a path has the codes of its merchants instead. */
+/** Throws RolecallError for anything but a code; for a path, suggests the codes of its merchants. */
 function checkCode(code: string, { all: allStates }: Loaded, cwd: string): void {
   const path = resolve(cwd, code);
   const isPath = existsSync(path) && !allStates.some(({ merchant }) => merchant === code);
@@ -104,7 +104,9 @@ async function loadAll(codes: readonly string[], io: Io): Promise<Loaded> {
   }
 }
 
-/** Returns the path of a merchant's new file; throws RolecallError if there is a file, or may be one elsewhere. */
+/**
+ * Returns the path of a merchant's new file; throws RolecallError if the merchant has, or may have, a file elsewhere.
+ */
 function newFile(code: string, { states, diagnostics }: Loaded, cwd: string): string {
   const file = join(defaultPath(cwd), `${code.toLowerCase()}.yaml`);
   const near = suggest(
@@ -217,7 +219,7 @@ export async function checkPatched(
   return { patches, bad: [] };
 }
 
-/** Leaves out the patches of merchants with a bad file, and of those with which these share a patch. */
+/** Leaves out the patches of merchants with an invalid file, and of those that share a patch with them. */
 function withoutBad(
   patches: readonly FilePatch[],
   states: readonly DesiredState[],

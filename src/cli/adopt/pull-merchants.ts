@@ -138,7 +138,7 @@ async function patchesOf(
     const baseUrl = options.baseUrl === undefined ? {} : { baseUrl: plan.service };
     const { file } = state.origin;
     const schema = `../${SCHEMA_FILE}`;
-    // As init has it, if init made the project.
+    // The same as that of init, if init created the project.
     const forEditors = existsSync(resolve(io.cwd, file, "..", schema)) ? { schema } : {};
     const header = { merchant, environment, ...baseUrl, ...forEditors };
     return { file, before: null, after: newFileText(adoptNew(live, io.now()), header) };

@@ -127,7 +127,7 @@ function countEdits(drafts: readonly Draft[]): number {
   return drafts.reduce((sum, { edits }) => sum + edits.length, 0);
 }
 
-/** Returns what is left as it is: each place with its entry, and why. */
+/** Returns what is left as it is: each location with its entry, and the reason. */
 function unfixed(
   drafts: readonly Draft[],
   proved: readonly Draft[],
@@ -158,13 +158,13 @@ function nameAt(value: unknown, path: YamlEdit["path"]): string {
   return names.filter((name) => name !== "").join(" ");
 }
 
-/** Edits that are proved, and the reasons of those that are not. */
+/** Edits that are proven to be safe, and the reasons why others are not. */
 interface Proof {
   readonly proved: readonly Draft[];
   readonly reasons: ReadonlyMap<YamlEdit, string>;
 }
 
-/** Returns the drafts with the edits that change nobody's access: all, or those that are proved one by one. */
+/** Returns the drafts with the edits that change nobody's access: all of them, or those that are proven one by one. */
 async function provedEdits(drafts: readonly Draft[], loaded: Loaded, io: Io): Promise<Proof> {
   const reasons = new Map<YamlEdit, string>();
   const possible = drafts.map((draft) => {

@@ -39,7 +39,10 @@ export interface ActionRelease {
   readonly commit: string;
 }
 
-/** Returns the release that this package is; `null` if it names no repository, or was not built from a release's tag. */
+/**
+ * Returns the release that this package comes from; `null` if it names no repository, or was not built from a release's
+ * tag.
+ */
 export function ownRelease(manifestPath = packagePath("package.json")): ActionRelease | null {
   const { repository, version } = JSON.parse(readFileSync(manifestPath, "utf8"));
   const address = typeof repository === "string" ? repository : repository?.url;

@@ -104,12 +104,12 @@ export async function applyMerchants(
   }
 }
 
-/** Pause between two looks at the applies of other processes, in ms. */
+/** Pause between two checks for applies of other processes, in ms. */
 const LOCK_LOOK_MS = 500;
 
 /**
- * Plans while no other process applies to one of the merchants: waits for `--lock-timeout` and plans again. What is still
- * locked then has no plan.
+ * Plans while no other process applies to one of the merchants: waits for `--lock-timeout` and plans again. A merchant
+ * that is still locked then has no plan.
  */
 async function planUnlocked(
   plan: () => Promise<PlannedMerchants>,
@@ -193,7 +193,7 @@ export async function applyPlanned(
   try {
     const { code, ...end } = await reviewAndApply(prepared, options, means, reporter, io);
     reporter.ended(end, code);
-    // The loss of the last output may be noticed only now.
+    // The loss of the last output may only be noticed now.
     await io.sleep(0);
     return code === ExitCode.ok && end.outcomes.length > 0 && isCutOff(io) ? ExitCode.partial : code;
   } catch (error) {
@@ -264,7 +264,7 @@ async function reviewAndApply(
     reporter.say("Nothing was changed.");
     return nothing;
   }
-  // The loss of the last output may be noticed only now.
+  // The loss of the last output may only be noticed now.
   await io.sleep(0);
   if (io.outputLost.aborted) {
     reporter.say("Nothing was changed, because the plan could not be shown completely.");
@@ -301,8 +301,8 @@ interface ApprovedSelection {
 }
 
 /**
- * Returns what is approved of a selection. If the apply goes on at some merchants, these are judged as one run, in which the
- * others take nothing from anybody.
+ * Returns the approved part of a selection. If the apply continues at some merchants, these are judged as one run, in
+ * which the others remove nothing.
  */
 async function approvedSelection(
   { project }: Pick<PlannedMerchants, "project">,
@@ -354,7 +354,7 @@ function divide(
     plan.changes.length + passwords.length > 0;
   const due = outcomes.filter(isDue);
   const missing = onError === "continue" ? withoutPasswords(due, io) : [];
-  // If no password is there, the error that ends the command names all of them.
+  // If all passwords are missing, the error that ends the command names all of them.
   const unready = missing.length < due.length || refused.length > 0 ? missing : [];
   const waiting = new Set(unready.map(({ merchant }) => merchant));
   return {
@@ -366,7 +366,7 @@ function divide(
   };
 }
 
-/** Says why nothing is to be done, if there is a reason besides that nothing differs. */
+/** Explains why there is nothing to do, if there is another reason than that nothing differs. */
 function nothingToDo(results: readonly PlanResult[], leftOut: number, { only }: ApplyOptions): string {
   const missing = results.reduce((sum, { plan }) => sum + remainingChanges(plan).notCreated.length, 0);
   const rest = [
@@ -398,7 +398,7 @@ async function approvedParts(
   return compareApproved(fresh, approved, cwd);
 }
 
-/** Returns the plans of what is approved, where anything is: the rest is not made. */
+/** Returns the plans of the approved changes, for merchants that have any: the rest is not applied. */
 function withoutUnapproved(selection: ChangeSelection, parts: readonly ApprovedPart[]): ChangeSelection {
   const comparisons = new Map(parts.map(({ merchant, comparison }) => [merchant, comparison]));
   const planned = selection.planned.map((outcome): Planned => {
@@ -432,7 +432,10 @@ function objectionsOf(
   );
 }
 
-/** Returns what was approved and is not made, and what is not approved, at merchants that are not refused as a whole. */
+/**
+ * Returns the approved changes that are not made, and the changes that are not approved, at merchants that are not
+ * refused as a whole.
+ */
 function unapprovedOutcomes(
   parts: readonly ApprovedPart[],
   refused: readonly MerchantOutcome[],
@@ -475,8 +478,8 @@ function isCutOff({ outputLost }: Io): boolean {
 }
 
 /**
- * Returns what the user selects with `--interactive`; without it, or with a problem to solve first, everything. If other
- * merchants go on, those with a problem are not offered.
+ * Returns what the user selects with `--interactive`; without it, or with a problem to solve first, everything. If the
+ * apply continues at other merchants, those with a problem are not offered.
  */
 async function select(
   { planned, valid, progress, placeOf, project }: Omit<PlannedMerchants, "close">,

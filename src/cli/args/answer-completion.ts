@@ -11,7 +11,7 @@ import { projectRoot } from "../../app/project/project-root.ts";
 /** Prints a shell's completion script. */
 export function printCompletionScript(shell: "bash" | "zsh" | "fish", io: Io): ExitCode {
   if (shell === "bash") io.stdout.write(BEFORE_BASH);
-  // The library prints by itself.
+  // The library prints the completions itself.
   script(shell, "rolecall", "rolecall");
   if (shell === "bash") io.stdout.write(AFTER_BASH);
   return ExitCode.ok;
@@ -41,7 +41,7 @@ __rolecall_tab() {
 complete -F __rolecall_tab rolecall
 `;
 
-/** Prints what the last of these words can be completed to. */
+/** Prints the completions of the last of these words. */
 export function answerCompletion(words: readonly string[], program: Command, io: Io): ExitCode {
   const root = new RootCommand();
   describe(root, program, completionWords(io.cwd, words.at(-1) ?? ""));

@@ -6,14 +6,14 @@ import { DEFAULT_PATH } from "../../app/project/find-files.ts";
 import { projectRoot } from "../../app/project/project-root.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 
-/** A world whose working directory is the root of the files, so that messages show paths relative to it. */
+/** An environment whose working directory is the root of the files, so that messages show paths relative to it. */
 export interface FromRoot {
   readonly io: Io;
   /** Makes the paths among a command's arguments and options relative to the root. */
   readonly adapt: (command: Command) => void;
 }
 
-/** Returns the world at the root of the files; `null` if that is the working directory, or there is none. */
+/** Returns the environment at the root of the files; `null` if that is the working directory, or there is none. */
 export function fromRoot(started: Io): FromRoot | null {
   const cwd = existsSync(started.cwd) ? realpathSync.native(started.cwd) : null;
   const root = cwd && rootOfFiles(cwd);
@@ -21,7 +21,7 @@ export function fromRoot(started: Io): FromRoot | null {
   const inRoot = (path: string): string =>
     path === "" || path === "-" || isAbsolute(path) ? path : relative(root, resolve(cwd, path)) || ".";
   const io = Object.defineProperties({} as Io, {
-    // Some are getters, to be called late.
+    // Some are getters, which have to be evaluated late.
     ...Object.getOwnPropertyDescriptors(started),
     cwd: { value: root, enumerable: true },
     startedIn: { value: cwd, enumerable: true },

@@ -178,7 +178,7 @@ export function withQuestionOptions(command: Command): Command {
   return withOutputFileOption(withOutputOptions(withServiceOptions(asking), "answer"));
 }
 
-/** Warns of options of the service that were given without `--live`. */
+/** Warns of service options that were given without `--live`. */
 export function warnIfOffline(command: Command, live: boolean, write: (text: string) => void): void {
   if (live) return;
   const offline = "without --live: no request is sent";

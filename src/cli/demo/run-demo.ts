@@ -27,7 +27,7 @@ const FILE = "access/station-road.yaml";
 const STATE = "sandbox.json";
 const KEY = "sk_test_sandbox";
 
-/** Plans and applies an example against a sandbox in this process; only an applied one leaves its folder. */
+/** Plans and applies an example against a sandbox in this process; removes the folder unless the example is applied. */
 export async function runDemo(options: DemoCommandOptions, io: Io): Promise<ExitCode> {
   const folder = makeFolder();
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
@@ -143,7 +143,7 @@ function serviceAt(url: string): Readonly<Record<string, string>> {
   return { ROLECALL_BASE_URL: url, ROLECALL_API_KEY: KEY };
 }
 
-/** Prints commands to continue with; at the same URL, so that the apply can be undone. */
+/** Prints commands to continue with, at the same URL, so that the apply can be undone. */
 function sayNextSteps({ folder, url, options }: Demonstration, io: Io): void {
   const { say, sayLine } = speaker(options, io);
   const program = programName(io.env["PATH"] ?? "");

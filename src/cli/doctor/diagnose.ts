@@ -216,7 +216,7 @@ async function examineKey(
   const examined = await mapConcurrent(merchants, MERCHANTS_AT_ONCE, async ({ merchant, state }) => {
     const environment = checkAccount(merchant, state, connection, await service.findCurrentMember(merchant));
     const needed = neededOperations(state?.manages ?? null, commands);
-    // A merchant of the wrong environment is not probed: that sends writes, even if they change nothing.
+    // A merchant of the wrong environment is not probed, since probes send writes, even if these change nothing.
     if (environment?.status === "failed") {
       const probed = { missing: false, verdicts: [] };
       return { merchant, need: { keySource, needed: new Map(), probed }, checks: [environment] };
@@ -258,7 +258,7 @@ function keysMissing(needed: HealthReport["needed"]): readonly string[] {
   });
 }
 
-/** Returns whether a key may only not write what an apply needs to. */
+/** Returns whether a key lacks nothing but the permissions for an apply's writes. */
 function isReadOnly({ command, permissions, missing }: NeededPermissions): boolean {
   const writes = permissions.filter((permission) => /(create|update|delete)$/.test(permission));
   return (
@@ -268,7 +268,7 @@ function isReadOnly({ command, permissions, missing }: NeededPermissions): boole
   );
 }
 
-/** Returns an address without what may be a secret: a user, a query, a fragment. */
+/** Returns an address without the parts that may be secret: user, query and fragment. */
 function withoutCredentials(address: string): string {
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/?#]*@/i, "$1****@").replace(/[?#].*$/, "?****");
 }

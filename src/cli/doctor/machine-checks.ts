@@ -17,7 +17,7 @@ export interface CheckedFiles {
   readonly failure: RolecallError | null;
 }
 
-/** Reads the project's files; nothing is thrown for bad or missing ones. */
+/** Reads the project's files; never throws for invalid or missing ones. */
 export async function readProject(paths: readonly string[], { cwd }: Pick<Io, "cwd">): Promise<CheckedFiles> {
   try {
     const loaded = await ifAnyFiles(paths, () => declaredMerchants(paths, cwd));

@@ -90,7 +90,7 @@ export function operationChecks(
         return { name: operation, status: "failed", detail: `${detail}: not permitted (403)` };
       }
       const unclear = { name: operation, detail: `${detail}: ${reason}` };
-      // Without the lists there is no plan, whatever the reason.
+      // Without the lists, there is no plan, whatever the reason.
       return operation === "list roles" || operation === "list members"
         ? { ...unclear, status: "failed", next: "Try again later, or contact the service's operators." }
         : { ...unclear, status: "unknown" };

@@ -33,7 +33,7 @@ interface Way {
   readonly io: Pick<Io, "env" | "now" | "monotonic">;
 }
 
-/** The result of a check, and what the later ones need of it. */
+/** The result of a check, with the data that later checks need. */
 type Step = Omit<HealthCheck, "name"> & Partial<Pick<Way, "url" | "proxy" | "response">>;
 
 /** The checks of the way to a service, in the order in which they build on each other. */
@@ -163,7 +163,7 @@ function judgeResponse(response: TransportResponse, ms: number): Step {
   return { status: "unknown", detail: `${status} to a request without a key` };
 }
 
-/** Largest difference of the clocks that does no harm, in ms. */
+/** Maximum harmless difference between the clocks, in ms. */
 const MAX_SKEW_MS = 60_000;
 
 function checkClock({ response, io }: Way): Step {

@@ -26,7 +26,7 @@ export async function formatFiles(
 ): Promise<ExitCode> {
   const project = join(projectRoot(io.cwd, io.cwd), PROJECT_FILE);
   const read = await readYamlFiles(paths, io.cwd);
-  // A project's file is as much of the project as the folder of its merchants.
+  // The project's file belongs to the project as much as its merchants' folder does.
   const more = paths.length === 0 && existsSync(project) ? await readYamlFiles([project], io.cwd) : [];
   const results = [...more, ...read].map(({ file, text }) => ({
     file,

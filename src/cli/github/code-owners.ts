@@ -1,7 +1,9 @@
 /** The paths of files of code owners, in GitHub's order of precedence. */
 export const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"] as const;
 
-/** Returns the owners of a path by a file of code owners, as GitHub reads it: the last pattern that matches decides. */
+/**
+ * Returns the owners of a path according to a CODEOWNERS file, as GitHub reads it: the last matching pattern decides.
+ */
 export function codeOwners(text: string, path: string): readonly string[] {
   const lines = text.split("\n").map((line) => line.replace(/(^|\s)#.*$/, "").trim());
   const last = lines.findLast((line) => {

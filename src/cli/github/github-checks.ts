@@ -28,7 +28,7 @@ export function checkGithub(facts: GithubFacts, now: number): readonly HealthGro
   ];
 }
 
-/** Decides on a step by what is seen: `true` is in force, `null` is unknown, and a text says what is missing. */
+/** Returns the verdict on a step: `true` for in force, `null` for unknown, or a text about what is missing. */
 function step<T>(
   name: string,
   fact: Seen<T>,

@@ -65,7 +65,7 @@ export interface GithubFacts {
   /** Paths whose change needs a review, as `ownedPaths` returns them. */
   readonly owned: readonly string[];
   readonly ownerErrors: Seen<number>;
-  /** Paths of the workflows that somebody has disabled, or GitHub after a long time without commits. */
+  /** Paths of the workflows that were disabled, by somebody or by GitHub after a long time without commits. */
   readonly disabled: Seen<readonly string[]>;
   /** Path of a workflow → its last scheduled or manual run on the default branch. */
   readonly runs: ReadonlyMap<string, Seen<ScheduledRun | null>>;
@@ -239,7 +239,7 @@ function classicSource(body: unknown): ProtectionSource {
   };
 }
 
-/** GitHub says so only to those who may see a protection; to others, everything is not found. */
+/** GitHub returns this only to those who may see the protection; others get a 404 for everything. */
 function isUnprotected({ status, body }: GithubResponse): boolean {
   return status === 404 && textIn(body, "message") === "Branch not protected";
 }

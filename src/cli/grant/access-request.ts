@@ -56,7 +56,7 @@ export interface ChangedRole {
 /** The edits that carry out a request at a merchant. */
 export interface AccessEdits {
   readonly edits: readonly AccessEdit[];
-  /** Sentences about what is so already, and what limits the effect. */
+  /** Sentences about what is already in place, and what limits the effect. */
   readonly notes: readonly string[];
   readonly roles: readonly ChangedRole[];
   /** The files that a new entry could go to, the merchant's own first; empty if there is no choice. */
@@ -68,9 +68,9 @@ export interface ListedPerson {
   readonly email: string;
   /** All addresses, in lower case. */
   readonly addresses: readonly string[];
-  /** What all files list together; `null` if none lists the address. */
+  /** The combined entry of all files; `null` if none lists the address. */
   readonly listed: DesiredMember | null;
-  /** True if a file gives a membership, not only limits one. */
+  /** True if a file grants a membership, rather than only limiting one. */
   readonly isMember: boolean;
   readonly entries: readonly RawMember[];
 }

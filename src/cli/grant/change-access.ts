@@ -12,7 +12,7 @@ import type { AccessRequest } from "./access-request.ts";
 import { type AccessCommandOptions, prepareChange } from "./prepare-change.ts";
 import { proposeChange } from "./propose-change.ts";
 
-/** Writes a change of somebody's access into the right file, or proposes it, after it has shown what follows. */
+/** Writes a change to somebody's access to the right file, or proposes it, after showing the effect. */
 export async function changeAccess(
   kind: AccessRequest["kind"],
   email: string,

@@ -198,12 +198,12 @@ function targetsOf(
   const own = ownFiles.find((raw) => Object.hasOwn(raw.fields, "members")) ?? main;
   const granting = entries.filter((entry) => !isOwn(entry) && Object.hasOwn(entry.fields, "roles"));
   const listing = files.filter((raw) => Object.hasOwn(raw.fields, "members"));
-  // Where only shared files list members, the merchant's own may be meant to have none.
+  // If only shared files list members, the merchant's own file may be meant to have none.
   const shared = listing.some((raw) => ownFiles.includes(raw)) ? granting : listing;
   return [...(own === undefined ? [] : [own.file]), ...new Set(shared.map((raw) => raw.file))];
 }
 
-/** Begins a membership that has ended anew, with the requested roles alone. */
+/** Restarts a membership that has ended, with only the requested roles. */
 function renewedMembership(
   roles: readonly string[],
   request: AccessRequest,

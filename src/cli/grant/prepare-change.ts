@@ -66,7 +66,10 @@ export interface PreparedChange {
   readonly roles: readonly string[];
 }
 
-/** Shows what a request changes in the files, and the plan that follows; returns the exit code if there is nothing to write. */
+/**
+ * Shows what a request changes in the files, and the resulting plan; returns the exit code if there is nothing to
+ * write.
+ */
 export async function prepareChange(
   request: AccessRequest,
   options: AccessCommandOptions,
@@ -184,7 +187,7 @@ async function decide(
       decided.push(editsOf(request, { ...merchant, chosen }));
     }
   }
-  // A file of several merchants is changed once.
+  // A file that several merchants share is changed once.
   const edits = new Map(decided.flatMap((each) => each.edits.map((edit) => [canonicalJson(edit), edit])));
   return {
     edits: [...edits.values()],

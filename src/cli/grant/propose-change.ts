@@ -26,7 +26,7 @@ import {
 /** Runs git and returns what it prints; throws RolecallError. */
 type Git = (...args: readonly string[]) => Promise<string>;
 
-/** Opens a pull request with a change of the default branch, or updates the open one with the same request. */
+/** Opens a pull request with a change to the default branch, or updates the open one with the same request. */
 export async function proposeChange(
   request: AccessRequest,
   options: AccessCommandOptions,
@@ -70,7 +70,7 @@ async function openDefaultBranch(io: Io): Promise<DefaultBranch> {
       hint: "Add it with git remote add origin URL.",
     });
   }
-  // By its address, since a push by its name would leave a branch of the remote here.
+  // By its URL, since a push by its name would leave a remote-tracking branch here.
   const url = (await local(root)("remote", "get-url", "--push", remote)).trim();
   const inActions = io.env["GITHUB_REPOSITORY"];
   const hosted = hostedRepository(url) ?? (inActions ? { host: "github.com", name: inActions } : null);
@@ -139,12 +139,15 @@ const HINTS: Readonly<Record<string, string>> = {
 
 interface Worktree {
   readonly folder: string;
-  /** The world of a command that works on the files of the worktree. */
+  /** The environment of a command that works on the files of the worktree. */
   readonly io: Io;
   remove(): Promise<void>;
 }
 
-/** Checks out the default branch in a folder of its own, without a local branch; it goes with the process at the latest. */
+/**
+ * Checks out the default branch in a temporary folder, without a local branch; the folder is removed at the latest when
+ * the process ends.
+ */
 async function addWorktree(repository: DefaultBranch, io: Io): Promise<Worktree> {
   const { root, remote, branch, commit, gitIn } = repository;
   const git = gitIn(root);
@@ -248,14 +251,17 @@ async function proposePrepared(
     } catch {
       io.stderr.write(leftBranch(branch));
     }
-    // Ctrl-C also reaches git and gh, whose errors say nothing.
+    // Ctrl-C also reaches git and gh, whose errors then have no meaning.
     throw stopping.isStopped() ? interrupted() : error;
   } finally {
     stopping.close();
   }
 }
 
-/** Lets a signal end the process only once no branch is left without a pull request; a second one ends it at once. */
+/**
+ * Delays the end of the process by a signal until no branch is left without a pull request; a second signal ends it at
+ * once.
+ */
 function finishOnSignal(
   branch: string,
   io: Io,
@@ -316,8 +322,8 @@ interface ProposedBranch {
 }
 
 /**
- * Returns whether the branch of an open pull request has the files of this worktree; throws RolecallError if it has commits of
- * others, which a push would remove.
+ * Returns whether the branch of an open pull request has the files of this worktree; throws RolecallError if it has
+ * commits by others, which a push would remove.
  */
 async function isSame(former: string, { git, remote, branch, commit, id }: ProposedBranch): Promise<boolean> {
   await fetchBranch(git, remote, branch);

@@ -139,7 +139,7 @@ function runGh(args: readonly string[], body: object | undefined, { cwd, env }: 
     });
     child.on("error", () => resolve({ code: null, ...texts }));
     child.on("close", (code) => resolve({ code: code ?? 1, ...texts }));
-    // A program that ends early closes its input; its exit code says why.
+    // A program that ends early closes its input; its exit code tells the reason.
     child.stdin.on("error", () => undefined);
     child.stdin.end(body === undefined ? "" : JSON.stringify(body));
   });

@@ -66,14 +66,14 @@ export interface RequestedRole extends Pick<ChangedRole, "from" | "until"> {
   readonly names: readonly string[];
 }
 
-/** The surroundings in which a request is judged. */
+/** The context in which a request is judged. */
 interface Judging {
   readonly matches: GlobMatch;
   /** In ms since the epoch. */
   readonly now: number;
 }
 
-/** Throws RolecallError for the first role that a project does not allow to be requested so. */
+/** Throws RolecallError for the first role that a project does not allow to be requested in this way. */
 export function checkRequestable(
   projects: readonly Requestable[],
   roles: readonly RequestedRole[],

@@ -104,7 +104,7 @@ function withoutMembership(
       choices: [],
     };
   }
-  // A merchant with another entry must not remove the one that is left to others.
+  // A merchant with another entry must not remove the one that belongs to others.
   const emptied = giving.filter((entry) => entry === last || "roles" in entry.fields);
   return {
     edits: emptied.map(({ file, index }) => ({

@@ -45,7 +45,7 @@ export async function editFile(place: EditedPlace, io: Io): Promise<string | nul
   if (!command) return "Set $VISUAL or $EDITOR to open files.";
   const args = editorArguments(command, { ...place, file: resolve(io.cwd, place.file) });
   const { stdin, stdout, stderr } = io.terminal;
-  // Else a read that is under way would take the editor's first key.
+  // Otherwise, a pending read would take the editor's first key.
   stdin.resume();
   stdin.pause();
   const giveBack = withoutInterrupts();
@@ -68,7 +68,7 @@ export async function editFile(place: EditedPlace, io: Io): Promise<string | nul
   }
 }
 
-/** Leaves Ctrl-C to the editor, which has the terminal; returns a function that takes it back. */
+/** Leaves Ctrl-C to the editor, which has the terminal; returns a function that restores it. */
 function withoutInterrupts(): () => void {
   const listeners = process.listeners("SIGINT");
   const ignore = (): void => undefined;

@@ -26,7 +26,7 @@ export function openProgress(options: ProgressOptions, io: Io): ProgressDisplay 
   );
 }
 
-/** Adds the count of what is read, which is the last line on stderr if a signal ends the process meanwhile. */
+/** Adds the count of what was read, which is the last line on stderr if a signal ends the process. */
 function interruptible(display: ShownProgress, { onExit, outputLost }: Io): ProgressDisplay {
   let count = 0;
   let read = 0;
@@ -35,7 +35,7 @@ function interruptible(display: ShownProgress, { onExit, outputLost }: Io): Prog
     const were = count === 1 ? "was" : "were";
     return `Interrupted: ${grouped(read)} of ${counted(count, "merchant")} ${were} read. Nothing was changed.`;
   };
-  // Listens before a board does, which writes when it closes what it is given.
+  // Listens before a board does, since a board writes pending text when it closes.
   const off = onExit((signal) => {
     if (signal !== null && !outputLost.aborted) display.io.stderr.write(`${interrupted()}\n`);
   });
@@ -58,7 +58,7 @@ function interruptible(display: ShownProgress, { onExit, outputLost }: Io): Prog
   };
 }
 
-/** Returns the way of ROLECALL_PROGRESS. Throws RolecallError if there is no such way. */
+/** Returns the mode in ROLECALL_PROGRESS. Throws RolecallError if there is no such mode. */
 function modeOf(text = ""): ProgressMode {
   const mode = PROGRESS_MODES.find((each) => each === (text || "auto"));
   if (mode !== undefined) return mode;
@@ -89,7 +89,7 @@ const BOARD_DELAY_MS = 700;
 /** Time between frames, in ms. */
 const FRAME_MS = 100;
 
-/** Displays progress as a board on stderr; other text is written when the board is gone. */
+/** Displays progress as a board on stderr; other text is written when the board has closed. */
 function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ShownProgress {
   const style = styleFor(io.stderr, io, color);
   const stage = boardStage(style, io);
@@ -120,7 +120,7 @@ function boardStage(style: Style, io: Io): Stage {
     const { openBoard } = await import("../../show/screen/open-board.tsx");
     if (signal.aborted) return;
     let shownBoard: OpenBoard | null = null;
-    // Before the board is drawn: a signal may come as soon as somebody sees it.
+    // Before the board is drawn, since a signal may come as soon as somebody sees it.
     const ending = [
       io.onExit(() => close()),
       io.onSuspend({ suspend: () => shownBoard?.hide(), resume: () => shownBoard?.show() }),

@@ -82,7 +82,7 @@ function viewOf(
   }: Pick<ReadSnapshots, "snapshots" | "ignored" | "sources"> & { readonly now: number },
 ): AnswersView {
   const places = placeFinder(sources);
-  // Members that the files do not list matter only where the one who is asked for is not listed.
+  // Unlisted members matter only where the person in question is not listed.
   const answered = new Set(question.kind === "is" ? answers.map(({ merchant }) => merchant) : []);
   return {
     question,
@@ -145,7 +145,7 @@ function namesFor({ kind }: AccessQuestion, snapshots: readonly AccessSnapshot[]
   );
 }
 
-/** Explains why somebody can use a permission, and what has to change to end that. */
+/** Explains why somebody can use a permission, and what would end that. */
 export async function explainQuestion(
   asked: { readonly member: string; readonly permission: string },
   paths: readonly string[],

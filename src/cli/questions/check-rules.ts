@@ -58,7 +58,7 @@ interface JudgedMerchant {
   readonly judged: Judged;
   /** The access that changes are made to. */
   readonly changed: Judged;
-  /** The keys of roles that a plan reads only once they are granted. */
+  /** The keys of roles that a plan reads only if they are granted. */
   readonly unread: ReadonlySet<string>;
 }
 
@@ -71,7 +71,7 @@ interface JudgedMerchants {
   readonly failures: readonly FailureJson[];
 }
 
-/** Says which policies and checks hold, and with `--coverage` which changes nothing would notice. */
+/** Reports which policies and checks hold, and with `--coverage` which changes no rule would notice. */
 export async function checkRules(paths: readonly string[], options: CheckOptions, io: Io): Promise<ExitCode> {
   const {
     all: judged,
@@ -188,7 +188,7 @@ function judgedOf(access: Access, { changes }: Plan, state: DesiredState): Judge
 
 const SEPARATE = { mergeReplacedRoles: false } as const;
 
-/** Judges what is live as a plan does; for changes, it also reads the roles of administrators that nobody holds. */
+/** Judges the live access as a plan does; for changes, also reads the roles of administrators that nobody holds. */
 async function judgeLiveMerchants(
   paths: readonly string[],
   options: CheckOptions,

@@ -23,12 +23,12 @@ export interface TracedGrant {
   readonly role: SnapshotRole;
 }
 
-/** The most commits that are followed back. */
+/** Maximum number of commits that are followed back. */
 const MAX_COMMITS = 5_000;
 
 /**
  * Finds in git since when members have roles: the commit, on the first-parent history of the current branch or of
- * `from`, after the last one whose files did not say so. Follows includes, and files and roles that were renamed.
+ * `from`, after the last one whose files did not grant them. Follows includes, and files and roles that were renamed.
  * Returns `null` for each outside a repository.
  */
 export async function traceGrants(
@@ -110,7 +110,7 @@ async function trace(
   );
 }
 
-/** The number of commits whose files are asked for at once: each answer of git by itself takes a moment. */
+/** The number of commits whose files are requested at once, since single requests to git are slow. */
 const AHEAD = 32;
 
 /** Begins to read the files that commits changed, of those that the merchants depend on now. */
@@ -180,7 +180,7 @@ function isGranted(grant: OpenGrant, facts: OpenMerchant["found"]): boolean {
   );
 }
 
-/** Takes the file that the merchant had before, if the commit has made its file. */
+/** Uses the file that the merchant had before, if the commit created its current file. */
 async function followRename(
   openMerchant: OpenMerchant,
   tree: Tree,
@@ -267,7 +267,7 @@ interface ChangingCommit {
   readonly changes: readonly FileChange[];
 }
 
-/** Reads the commits that changed YAML files, the newest first; what a merge brought in is the merge's. */
+/** Reads the commits that changed YAML files, the newest first; changes that a merge brought in belong to the merge. */
 async function readCommits({ git, shallow }: Repository, from: string): Promise<readonly ChangingCommit[]> {
   const log = await git(
     ...["-c", "log.showSignature=false", "log", `--max-count=${MAX_COMMITS}`, "--first-parent", "-m"],

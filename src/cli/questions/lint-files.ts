@@ -37,7 +37,7 @@ export type LintCommandOptions = ServiceOptions &
     readonly yes?: true;
   };
 
-/** Prints what is valid and unwise in the files, with the warnings of `validate`. */
+/** Prints what is valid but unwise in the files, with the warnings of `validate`. */
 export async function lintFiles(
   paths: readonly string[],
   options: LintCommandOptions,
@@ -107,7 +107,9 @@ async function readLive(
   );
 }
 
-/** Returns the findings at places of the selected merchants; a shared file is judged by all that have it. */
+/**
+ * Returns the findings in files of the selected merchants; a shared file is judged for all merchants that include it.
+ */
 function findingsOf(
   { all: allStates, states, sources }: Loaded,
   planned: readonly PlannedMerchant[],

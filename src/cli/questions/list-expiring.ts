@@ -29,7 +29,7 @@ export async function listExpiring(
   const places = placeFinder(sources);
   const ends = endsOfAccess(snapshots, { now, last, timeOf: Date.parse }).map(
     ({ origins, ...end }): LocatedEnd => {
-      // Access until a day ends with that day.
+      // Access until a day includes that day.
       const lastMoment = end.what === "leaver" ? end.ends : end.ends - 1;
       return {
         ...end,

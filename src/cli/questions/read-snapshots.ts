@@ -23,7 +23,7 @@ export type SnapshotOptions = ServiceOptions &
   OutputOptions & {
     /** Reads what is live; absent: what the files declare. */
     readonly live?: true;
-    /** Reads the files, or with `live` the recorded live states, as they stood in git at a time; absent: as they are. */
+    /** Reads the files, or with `live` the recorded live states, as of a time in git; absent: the current ones. */
     readonly at?: PastTime;
     readonly output?: string;
   };
@@ -32,7 +32,7 @@ export type SnapshotOptions = ServiceOptions &
 export interface ReadSnapshots {
   readonly source: AccessSnapshot["source"];
   readonly snapshots: readonly AccessSnapshot[];
-  /** What the files ignore: live, with the names of what is there. */
+  /** What the files ignore; if live, with the names of the matching roles and members. */
   readonly ignored: readonly IgnoredAccess[];
   readonly sources: readonly { readonly file: string; readonly text: string }[];
   /** The reasons why merchants are missing: errors of files, and live states that could not be read. */

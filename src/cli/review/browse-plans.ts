@@ -48,7 +48,7 @@ export interface BrowsedPlans {
   readonly overrides: readonly Override[];
   /** Allows changes to be left out, and the rest applied. */
   readonly selects: boolean;
-  /** Refused merchants are passed over. */
+  /** Refused merchants are skipped. */
   readonly goesOn: boolean;
 }
 
@@ -122,10 +122,10 @@ export async function browsePlans(
   }
 }
 
-/** Changes while another program had the terminal. */
+/** Changes made while another program had the terminal. */
 type AfterPause = Pick<BrowseState, "edited" | "note">;
 
-/** Opens a file in the editor; returns whether that changed it, and what to say of it. */
+/** Opens a file in the editor; returns whether the file changed, and a message about it. */
 async function edited({ file, line }: FileLine, io: Io): Promise<AfterPause> {
   const path = resolve(io.cwd, file);
   const before = textOrNull(path);

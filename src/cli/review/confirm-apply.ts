@@ -77,14 +77,14 @@ export async function readLine(prompt: string, io: Io): Promise<string | null> {
   const { stderr } = io;
   const { stdin } = io.terminal;
   stderr.write(prompt);
-  // Ink may have let go of it, and the program must not end before the answer.
+  // Ink may have unreferenced stdin, and the program must not end before the answer.
   stdin.ref?.();
   const reader = createInterface({ input: stdin, terminal: false });
   const offSignals = io.onStopSignal(() => reader.close());
   const offSuspend = io.onSuspend({ suspend: () => undefined, resume: () => stderr.write(prompt) });
   const typed = await new Promise<string | null>((resolve) => {
     const onClose = (): void => {
-      // Text that another listener writes on a signal comes below the question's line.
+      // Text that another listener writes on a signal goes below the question.
       stderr.write("\n");
       resolve(null);
     };
@@ -115,8 +115,8 @@ export interface Confirmation {
 }
 
 /**
- * Returns one question for each live merchant with removals, the rest in one line; else one question for all. `run` is
- * the run that is reverted, with one question for all of it.
+ * Returns one question for each live merchant with removals, with the rest in one line, or else one question for all.
+ * `run` is the run that is reverted, with one question for all of it.
  */
 export function confirmationsFor(
   asked: readonly ConfirmationInput[],

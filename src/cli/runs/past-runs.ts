@@ -159,7 +159,7 @@ async function latestOf(moments: readonly Moment[], merchants: readonly string[]
   throw new RolecallError("run-unknown", `There is no run ${whose}.`, { hint: HINT });
 }
 
-/** Returns the only one of some runs that a text stands for, narrowed to merchants. */
+/** Returns the only run that a text stands for, narrowed to merchants. */
 function onlyOf(fitting: readonly Run[], text: string, merchants: readonly string[]): Run {
   const meant = fitting.length > 1 ? fitting.filter((run) => narrowed(run, merchants)) : fitting;
   const [only, ...more] = meant.length === 0 ? fitting : meant;

@@ -46,7 +46,7 @@ export async function pruneRuns(options: PruneOptions, io: Io): Promise<ExitCode
       if (!(await confirmAll([question], { color: options.color, review }, io))) return ExitCode.failed;
     }
     const names = chosen.map(({ name }) => name);
-    // First listed as deleted: wherever this ends, no record seems to be lost.
+    // Listed as deleted first, so that no record seems to be lost if this is interrupted.
     await records.list([], names);
     await records.remove(chosen);
     if (options.format === "json") {

@@ -160,8 +160,8 @@ async function readIfThere(path: string): Promise<string | null> {
 
 /** Appends to an existing file and syncs it. */
 async function appendDurably(path: string, text: string): Promise<void> {
-  // Never created: an appended text alone would look like a complete file. Opened each time: the file may have been
-  // replaced.
+  // Never creates the file: appended text alone would look like a complete file. Opens it each time, since it may have
+  // been replaced.
   const file = await open(path, constants.O_WRONLY | constants.O_APPEND);
   try {
     await file.writeFile(text);

@@ -5,7 +5,7 @@ import { PREDEFINED_ROLES } from "../../model/live.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The definitions of what the files know. */
+/** The definitions of the names in the files. */
 type Known = "knownRoles" | "knownPermissions" | "knownAddresses" | "knownHolders";
 
 /** The texts that the values of a key name. */
@@ -27,8 +27,8 @@ const KNOWN_AT: ReadonlyMap<string, Known> = new Map([
 ]);
 
 /**
- * Returns the JSON Schema of merchant files with the names that these states have, for editors to suggest and explain: any
- * other text stays as valid as it was.
+ * Returns the JSON Schema of merchant files with the names in these states, for editors to suggest and explain; any
+ * other text stays valid.
  */
 export function withKnownNames(schema: object, states: readonly DesiredState[]): object {
   const roles = knownRoles(states);
@@ -71,7 +71,7 @@ function added(schema: unknown, key: string | null, adding: Adding): unknown {
     const words = Object.fromEntries(
       Object.entries({ title, description, examples }).filter(([, text]) => text),
     );
-    // The form comes first: editors report why it does not match.
+    // The general form comes first, since editors report why that does not match.
     return { ...words, anyOf: [form, { $ref: `#/definitions/${known}` }] };
   }
   const ownProperties = Object.entries((properties ?? {}) as Schema).map(
@@ -95,7 +95,7 @@ function added(schema: unknown, key: string | null, adding: Adding): unknown {
   };
 }
 
-/** Most different sets of permissions that the description of a role lists. */
+/** Maximum number of different sets of permissions in the description of a role. */
 const MAX_SETS = 3;
 
 /** Returns the roles by name and id, with what they grant and at how many merchants. */

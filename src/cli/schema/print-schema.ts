@@ -13,7 +13,7 @@ export interface SchemaCommandOptions {
   readonly output?: string;
 }
 
-/** Prints a JSON Schema, of merchant files on request with what the valid files know. */
+/** Prints a JSON Schema; that of merchant files on request with the names in the valid files. */
 export async function printSchema(
   kind: SchemaKind,
   options: SchemaCommandOptions,

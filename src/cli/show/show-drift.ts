@@ -20,7 +20,7 @@ import { withPlans } from "../progress/with-plans.ts";
 export type DriftCommandOptions = ServiceOptions &
   OutputOptions &
   DocumentOptions & {
-    /** Shows the patch of the files that adopts what happened outside git, instead of the differences. */
+    /** Shows the patch that adopts what happened outside git, instead of the differences. */
     readonly patch?: true;
   };
 
@@ -68,13 +68,13 @@ async function recordDrift(
   await recordLive?.(liveReadings(sessions), "drift");
 }
 
-/** Says why the side that changed last is unknown, if that is because the clone is shallow. */
+/** Explains that the side that changed last is unknown if the clone is shallow. */
 async function warnShallow(drifts: readonly Drift[], io: Io): Promise<void> {
   const isUnknown = drifts.some(({ changes }) => changes.some(({ cause }) => cause === "unknown"));
   if (isUnknown && (await isShallow(io.cwd))) io.stderr.write(`${SHALLOW_WARNING}\n`);
 }
 
-/** Prints the patch that adopts what happened outside git, as `git apply` takes it; in colours on a terminal. */
+/** Prints the patch that adopts what happened outside git, for `git apply`; in colours on a terminal. */
 function printPatch(
   drifts: readonly Drift[],
   { planned, project, failures }: PlannedMerchants,

@@ -116,7 +116,7 @@ export function keysOfFiles(
     const merchants = keys.get(idOf(connection))?.merchants ?? new Set();
     return [{ connection, merchants }];
   }
-  // Without any key, its failure says which variables to set.
+  // If there is no key at all, the error names the variables to set.
   const additional = keys.size === 0 ? ownConnection() : nullIfMissing(ownConnection);
   if (additional !== null) add(additional);
   return [...keys.values()];
@@ -147,7 +147,9 @@ async function readKey(
   }
 }
 
-/** Reads the memberships of a key's user; if the service, and no proxy, says that the key may not, the error says why. */
+/**
+ * Reads the memberships of a key's user; if the service itself, and not a proxy, refuses the key, the error says why.
+ */
 export async function readMemberships(
   connection: Connection,
   filter: MembershipFilter,
@@ -161,7 +163,7 @@ export async function readMemberships(
   }
 }
 
-/** Returns the failure of a key that may not list memberships: mostly it belongs to no user. */
+/** Returns the error for a key that may not list memberships, usually because it belongs to no user. */
 function noUser(error: RolecallError, { keySource }: Connection): RolecallError {
   return new RolecallError(
     "forbidden",

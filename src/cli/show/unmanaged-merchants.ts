@@ -22,9 +22,9 @@ interface LateMerchant extends RemovedMerchant {
 const MAX_FILES = 100;
 
 /**
- * Finds merchants whose files were removed, or name another merchant, since the branch left the default one, else by
- * the last commit, or in the working tree. Without git there are none, and none are sought if the files are compared
- * with a commit. Never rejects, so that git can run beside the reading of files and live states.
+ * Finds merchants whose files were removed, or now name another merchant: since the branch was created from the default
+ * branch, else in the last commit, or in the working tree. Without git there are none, and none are looked for if the
+ * files are compared with a commit. Never rejects, so that git can run beside the reading of files and live states.
  */
 export async function findRemoved(
   paths: readonly string[],
@@ -65,7 +65,7 @@ export async function findRemoved(
 /** The names that the default branch may have. */
 const DEFAULT_BRANCHES = ["origin/HEAD", "origin/main", "origin/master", "main", "master"];
 
-/** Returns the commit where the branch left the default branch; on the default branch, the previous commit. */
+/** Returns the merge base with the default branch; on the default branch, the previous commit. */
 async function baseCommit(git: Git, cwd: string): Promise<string> {
   const [head, previous, ...branches] = await commitIds(["HEAD", "HEAD^", ...DEFAULT_BRANCHES], cwd);
   if (!head) throw new TypeError("The repository has no commit");
@@ -92,8 +92,8 @@ async function commitIds(names: readonly string[], cwd: string): Promise<readonl
 }
 
 /**
- * Warns of merchants that are no longer managed, a line each: those of the commit that the files were compared with, else
- * those whose files were removed lately and that no other file names now. Returns them.
+ * Warns of merchants that are no longer managed, a line each: those of the commit that the files were compared with,
+ * else those whose files were removed recently and that no other file names. Returns them.
  */
 export function warnUnmanaged(
   removed: readonly LateMerchant[],

@@ -12,7 +12,10 @@ export function ignoredPlanned(planned: readonly PlannedMerchant[]): readonly Ig
   return planned.flatMap(({ live, session: { state } }) => ignoredLive(live, state, matches));
 }
 
-/** Writes to stderr what files ignore; `advice` says how to see the access of patterns, and is empty for what is live. */
+/**
+ * Writes to stderr what files ignore; `advice` says how to see the access that patterns match, and is empty for live
+ * access.
+ */
 export function writeIgnored(
   ignored: readonly IgnoredAccess[],
   advice: string,

@@ -41,7 +41,7 @@ export type UndoCommandOptions = Omit<ServiceOptions, "shard"> &
   Pick<ApplyOptions, "yes" | "allow" | "approved" | "recheck" | "records" | "allowPublic"> & {
     readonly out?: string;
     readonly dryRun?: true;
-    /** Reverts a run also by a record that nothing proves to be genuine. */
+    /** Also reverts a run by a record whose authenticity is not proven. */
     readonly allowUnverified?: true;
   };
 

@@ -30,9 +30,9 @@ export interface AdoptionInput {
 }
 
 /**
- * Returns the edits of a merchant's files after which a plan has no changes: entries for what is live and not declared,
- * no entries for what is declared and not live, and live values in the others. A section that the files do not have
- * stays unmanaged.
+ * Returns the edits to a merchant's files after which a plan has no changes: they add entries for what is live and not
+ * declared, remove entries for what is declared and not live, and set live values in the others. A section that the
+ * files do not have stays unmanaged.
  */
 export function adoptLive(input: AdoptionInput): Adoption {
   const { desired, live, findings, now, matches, unwritable, wants = () => true } = input;
@@ -121,7 +121,7 @@ function uniqueNames(names: readonly string[]): (name: string) => boolean {
 /** The edits of a merchant's role entries, and the words for its roles afterwards. */
 interface AdoptedRoles {
   readonly edits: readonly EntryEdit[];
-  /** The names of the entries, by live id. */
+  /** The names in the entries, by live id. */
   readonly names: ReadonlyMap<string, string>;
   /** Ids of the roles that are ignored from now on. */
   readonly ignored: ReadonlySet<string>;
@@ -151,7 +151,7 @@ function adoptRoles(declared: readonly DesiredRole[], input: RoleAdoption): Adop
   const twins = new Set(ignores.flatMap((edit) => (edit.cause === "twin" ? edit.name : [])));
   const updates = declared.flatMap((role): readonly EntryEdit[] => {
     const live = byId.get(matched.get(role) ?? "");
-    // A plan refuses an entry for what the file ignores.
+    // A plan refuses an entry for something that the file ignores.
     if (live === undefined || input.ignored.has(role.name)) return [{ kind: "remove-role", role }];
     // The next apply ends what an interrupted one began.
     if (scope.temporarilyNamed.has(live.id)) return [];
@@ -171,7 +171,7 @@ function adoptRoles(declared: readonly DesiredRole[], input: RoleAdoption): Adop
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Returns the live ids of the declared roles, also of those that a plan cannot distinguish. */
+/** Returns the live ids of the declared roles, including those that a plan cannot distinguish. */
 function matchDeclared(
   declared: readonly DesiredRole[],
   custom: readonly LiveRole[],
@@ -197,7 +197,7 @@ function matchDeclared(
   return withoutTwins(matched, new Map(custom.map(({ id, name }) => [id, name])));
 }
 
-/** Leaves out the entries of roles that have the name of another one's, since a file can list a name once. */
+/** Leaves out the entries of roles with the same name as another one, since a file can list a name only once. */
 function withoutTwins(
   matched: ReadonlyMap<DesiredRole, string>,
   names: ReadonlyMap<string, string>,
@@ -237,7 +237,7 @@ function unlistedRoles(
     const ignore = (cause: RoleIgnore["cause"]): void =>
       void ignores.push({ kind: "ignore-role", id, name, cause });
     const parts = unwritable.get(id) ?? NONE;
-    // Of several with one name, the listed one has to be pinned.
+    // If several have the same name, the listed one has to be pinned.
     const isUnwritable = parts.has("entry") || (duplicates.has(name) && parts.has("id"));
     if (temporarilyNamed.has(id)) ignore("temporary");
     else if (isUnwritable) ignore("unwritable");

@@ -144,7 +144,7 @@ function matchEntries(
   for (const { entry, match, formers } of entries) {
     if (match.found === "one") continue;
     const best = bestOf(match, claimed);
-    // Who is suspended and holds nothing under a previous address either is as the entry says.
+    // A suspended member who holds nothing under a previous address either matches the entry.
     const isAsDeclared = isSuspended(entry, now) && !formers.some((member) => holdsRoles(member, input));
     if (best !== null) {
       matched.set(entry, best);
@@ -165,7 +165,7 @@ function matchEntries(
     ({ id }, liveMember) =>
       id !== liveMember.id && unwritable.get(liveMember.id)?.has("id") === true && isShared(liveMember),
   );
-  // A plan takes an expired invitation for a leftover of the member who stands beside it.
+  // A plan treats an expired invitation as a leftover of the member beside it.
   const taken = new Set(matched.values());
   const unmatched = live.filter((member) => member.status !== "expired" && !taken.has(member));
   const standing = new Set(unmatched.flatMap(addressKeysOf));
@@ -209,7 +209,7 @@ function withNewAddresses(
   };
 }
 
-/** Returns the live member that stands best for an entry that matches several, or is pinned to none. */
+/** Returns the best match for an entry that matches several live members, or is pinned to none. */
 function bestOf(match: Match<LiveMember>, claimed: ReadonlySet<LiveMember>): LiveMember | null {
   if (match.found === "none" || match.found === "one") return null;
   const same = match.live.filter((member) => !claimed.has(member));
@@ -225,7 +225,7 @@ function byStanding(a: LiveMember, b: LiveMember): number {
   return rank(a) - rank(b) || byCodeUnit(endOf(b), endOf(a)) || byCodeUnit(a.id, b.id);
 }
 
-/** Returns whether an entry has ended, has not begun or is suspended, so that a plan creates nobody for it. */
+/** Returns whether an entry has ended, has not begun or is suspended, so that no plan creates a member for it. */
 function isAway(member: DesiredMember, now: number): boolean {
   const { absent, suspended } = activeAt(member, now);
   return absent !== null || suspended;
@@ -255,7 +255,7 @@ function divideUnlisted(
     const roles = [...new Set(member.roles)].map((role) => wordOf(role) ?? role).sort(byCodeUnit);
     return { id: member.id, email: addressOf(member), type: member.user?.type ?? null, roles };
   });
-  // An entry for an expired invitation would stand for them.
+  // An entry for an expired invitation would match them.
   const standing = new Set(leftAlone.flatMap(addressKeysOf));
   const adds: LiveMember[] = [];
   const ignores: EntryEdit[] = [];
@@ -281,7 +281,10 @@ function nameOf(member: LiveMember): string {
   return addressOf(member)?.toLowerCase() ?? member.id;
 }
 
-/** Returns a test whether another live member has one of a member's addresses, so that its entry has to be pinned. */
+/**
+ * Returns a function that tests whether another live member has one of a member's addresses, so that its entry has to
+ * be pinned.
+ */
 function sharedAddresses(live: readonly LiveMember[]): (member: LiveMember) => boolean {
   const isShared = repeatedKeys(live.flatMap(addressKeysOf));
   return (member) => addressKeysOf(member).some(isShared);
@@ -340,7 +343,7 @@ function newEmails(
   }
 }
 
-/** Returns a test whether a text is in a list more than once, in whatever case. */
+/** Returns a function that tests whether a text is in a list more than once, ignoring case. */
 function repeatedKeys(texts: readonly string[]): (text: string) => boolean {
   const seen = new Set<string>();
   const repeated = new Set<string>();
@@ -403,7 +406,10 @@ function datesUpdate(
   };
 }
 
-/** Returns whether a plan takes roles from who is suspended: all but ignored ones; it leaves an expired invitation alone. */
+/**
+ * Returns whether a plan takes roles from a suspended member: all but ignored ones. It leaves an expired invitation
+ * alone.
+ */
 function holdsRoles({ status, roles }: LiveMember, { wordOf }: MemberAdoption): boolean {
   return status !== "expired" && roles.some((role) => wordOf(role) !== null);
 }

@@ -183,7 +183,7 @@ function adjustEdits(
   return [{ file: main.file, about, edit }];
 }
 
-/** Returns the wanted texts: those that are written in their order, then the new ones. */
+/** Returns the wanted texts: those already in the list, in its order, then the new ones. */
 function inOrderOf(written: readonly unknown[], texts: readonly string[]): readonly string[] {
   const kept = written.filter((text): text is string => texts.includes(text as string));
   return [...kept, ...texts.filter((text) => !written.includes(text))];

@@ -1,7 +1,7 @@
 import { eachField, type FieldTable } from "../../kernel/fields/field.ts";
 import type { Edited, Some } from "../../model/field-values.ts";
 
-/** Returns the values that a new entry of a file declares: no empty ones but those that it needs. */
+/** Returns the values that a new entry declares, without empty ones unless they are required. */
 export function entryValues<Values>(
   table: FieldTable<Values>,
   live: Values,
@@ -14,7 +14,10 @@ export function entryValues<Values>(
   );
 }
 
-/** Returns the declared values that differ from the live ones, which take their place; `null` for one that no file can hold. */
+/**
+ * Returns the declared values that differ from the live ones, which take their place; `null` for one that no file can
+ * express.
+ */
 export function entryUpdates<Values>(
   table: FieldTable<Values>,
   declared: Partial<Values>,

@@ -18,7 +18,9 @@ import type { ManagedProperties, RoleImage } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import { entryValues } from "./entry-values.ts";
 
-/** Finds the parts of a live state that a file cannot hold, because the schema or a rule of files would refuse them. */
+/**
+ * Finds the parts of a live state that a file cannot express, because the schema or a rule of files would refuse them.
+ */
 export function findUnwritable({ roles, members }: LiveState): Unwritable {
   const custom = roles.filter(({ predefined }) => !predefined);
   const file = { version: 1, roles: custom.map(roleValues), members: members.map(memberValues) };
@@ -62,7 +64,7 @@ function refusedPaths(file: object): readonly Path[] {
   return [...ofSchema, ...ofRules];
 }
 
-/** The keys without which there is no entry. */
+/** The required keys of an entry. */
 const IDENTITY: ReadonlySet<unknown> = new Set(["name", "email", undefined]);
 
 function partsOf(

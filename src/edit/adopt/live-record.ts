@@ -71,7 +71,7 @@ export function recordText({ live, environment, departed }: LiveRecord): string 
   return `${yaml}${MARKER}${lines.join("")}`;
 }
 
-/** Escapes what JSON leaves and a comment cannot have, or would hide. */
+/** Escapes characters that JSON leaves unescaped and that a comment cannot contain, or would hide. */
 function visible(json: string): string {
   return json.replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
@@ -83,7 +83,7 @@ function hex(code: number): string {
   return code.toString(16).padStart(4, "0");
 }
 
-/** Reads the record of a merchant, which anybody who can push may have written; `null` if it is none. */
+/** Reads the record of a merchant, which anybody who can push may have written; `null` if it is not a record. */
 export function readLiveRecord(text: string, merchant: string): LiveRecord | null {
   const facts = factsIn(text);
   if (facts === null) return null;
@@ -120,7 +120,7 @@ export interface RecordedMembers {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** Reads only who is a member in a record, and who has left; `null` if it is none. */
+/** Reads only who is a member in a record, and who has left; `null` if it is not a record. */
 export function membersInRecord(text: string): RecordedMembers | null {
   const facts = factsIn(text);
   if (facts === null) return null;
@@ -141,7 +141,7 @@ interface Facts {
   readonly departed: readonly DepartedMember[];
 }
 
-/** Larger ones are no record of an account. */
+/** A larger file is not the record of an account. */
 const MAX_RECORD = 64 * 1024 * 1024;
 
 function factsIn(text: string): Facts | null {
@@ -206,7 +206,7 @@ function entriesOf(file: unknown, roles: readonly RoleRef[]): Entries {
 
 const NO_ENTRY: Fact = {};
 
-/** Reads the values of each kind; `undefined` for what is none. */
+/** Reads the values of each kind; `undefined` for an invalid value. */
 const READ: { readonly [Name in keyof KindValues]: (value: unknown) => KindValues[Name] | undefined } = {
   name: readText,
   line: readText,

@@ -70,7 +70,7 @@ function additionsOf({ edits }: Adoption): readonly RoleAddition[] {
   return edits.flatMap((edit) => (edit.kind === "add-role" ? [edit] : []));
 }
 
-/** Returns by name the entry that most merchants have; an entry with an id is nobody else's. */
+/** Returns by name the entry that most merchants have; an entry with an id cannot be shared. */
 function commonVariants(adoptions: readonly Adoption[]): ReadonlyMap<string, RoleEntry> {
   const variants = new Map<string, { readonly entry: RoleEntry; count: number }[]>();
   for (const { entry, left } of adoptions.flatMap(additionsOf)) {
@@ -110,7 +110,7 @@ function adjustmentOf(
   };
 }
 
-/** Returns true if a merchant has a role, but for at most a third of its permissions. */
+/** Returns true if a merchant has a role, with a difference of at most a third of its permissions. */
 function fits(adoption: Adoption, base: RoleEntry): boolean {
   const addition = additionsOf(adoption).find(({ entry }) => entry.name === base.name);
   if (addition === undefined || addition.entry.id !== undefined || addition.left.length > 0) return false;
@@ -121,7 +121,9 @@ function fits(adoption: Adoption, base: RoleEntry): boolean {
   );
 }
 
-/** Returns true if at least half of the merchants have a role without an adjustment: otherwise it is nobody's role. */
+/**
+ * Returns true if at least half of the merchants have a role without an adjustment: otherwise, it is not a common role.
+ */
 function isMostlyAsIs(merchants: readonly Adoption[], base: RoleEntry): boolean {
   const asIs = merchants.filter((adoption) =>
     additionsOf(adoption).some(({ entry }) => entry.name === base.name && isSameRole(base, entry)),

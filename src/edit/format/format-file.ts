@@ -41,13 +41,13 @@ export function formatFile(file: string, text: string, entries: EntryOrder = "ke
   return { text: result, changed: result !== text };
 }
 
-/** Gives lines the line ends that they had before; new lines have the file's first one. */
+/** Restores the line endings of lines; new lines get the first one of the file. */
 function withLineEnds(formatted: string, before: string): string {
   const ends = before.match(/\r?\n/g) ?? [];
   const [first = "\n"] = ends;
   if (ends.every((end) => end === first)) return formatted.replaceAll("\n", first);
   const endsByLine = new Map<string, string[]>();
-  // From the last one, so that `pop` takes the first.
+  // In reverse order, so that `pop` returns the first.
   for (const [, line = "", end = first] of [...before.matchAll(/(.*?)(\r?\n)/g)].reverse()) {
     const same = endsByLine.get(line.trim());
     if (same === undefined) endsByLine.set(line.trim(), [end]);

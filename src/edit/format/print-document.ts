@@ -21,7 +21,7 @@ import { YAML_DIALECT } from "../../kernel/yaml/document.ts";
 /** Maximum width of a line with a flow collection, in columns. */
 export const MAX_COLUMNS = 100;
 
-/** A value that is printed as written; a block of text is only re-indented. */
+/** A value that is printed as written; a block of text is only reindented. */
 export class Written {
   readonly text: string;
   readonly body: readonly string[] | null;

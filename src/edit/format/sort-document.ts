@@ -191,8 +191,8 @@ function moveHead(before: Entry | undefined, after: Entry | undefined): void {
 }
 
 /**
- * Returns where new items stand in a list at a path: by the index of the item that they follow, -1 for those in front. In a
- * list that is sorted they stand in its order, in any other at its end.
+ * Returns the positions of new items in a list at a path: the index of the item that they follow, -1 for the beginning.
+ * A sorted list stays sorted; in any other list, they go to the end.
  */
 export function placeItems<Item extends { readonly value: unknown }>(
   items: readonly unknown[],

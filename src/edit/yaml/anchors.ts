@@ -19,7 +19,9 @@ export function hasAliases(node: unknown): boolean {
   return found;
 }
 
-/** Names the anchors of a node if each alias in it still stands for what it does in the node's value; else returns false. */
+/**
+ * Names the anchors of a node if each alias in it still stands for its part of the node's value; else returns false.
+ */
 export function nameIfHeld(anchors: Anchors, node: Node | null, value: JsonValue): boolean {
   const inside: Anchors = new Map();
   const isHeld = (inner: unknown, now: unknown): boolean => {

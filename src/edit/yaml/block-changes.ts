@@ -43,7 +43,7 @@ export function changeOf(entries: readonly BlockEntry[], target: Target, path: P
   return { entries, kept, added };
 }
 
-/** Returns whether nothing stays of a block, and what is new cannot stand on its lines. */
+/** Returns whether nothing of a block stays, and the new content cannot be on its lines. */
 export function isReplaced(text: string, start: number, { entries, kept, added }: BlockChange): boolean {
   if (kept.size > 0) return false;
   return added.size === 0 || !isFirstOnLine(text, entries[0]?.start ?? start);
@@ -99,7 +99,7 @@ export interface Removed {
   readonly end: number;
 }
 
-/** Removes an entry with its comments and one blank line; returns null if the next removal has nothing to do with it. */
+/** Removes an entry with its comments and one blank line; returns null if the next removal does not depend on it. */
 export function removeEntry(
   splices: Splices,
   entries: readonly BlockEntry[],
@@ -136,7 +136,7 @@ export function dedentComments(
 ): void {
   const { text, deletions } = splices;
   const start = lineEnd(text, end);
-  // As fmt has it: what ends a file stands apart.
+  // As in fmt, comments at the end of a file are set apart by a blank line.
   if (/^[ \t]*#/.test(text.slice(start)) && /^(?:[ \t]*(?:#.*)?\n)*$/.test(text.slice(start))) {
     insertLines(splices, start, [""]);
   }

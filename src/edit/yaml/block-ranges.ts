@@ -34,7 +34,7 @@ export function blockEntries(block: YAMLMap | YAMLSeq): readonly BlockEntry[] {
   });
 }
 
-/** Returns whether an item of a block is more than the comments that end the block. */
+/** Returns whether an item of a block is more than comments at the end of the block. */
 function isEntryToken({ start, key, sep, value }: CST.CollectionItem): boolean {
   return Boolean(key || sep || value) || start.some(({ type }) => type === "seq-item-ind");
 }

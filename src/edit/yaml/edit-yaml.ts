@@ -62,7 +62,7 @@ function withLineEnds(text: string, splicesOf: (lines: string) => Splices): stri
   const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
   const body = text.slice(mark.length);
   const isEnded = body.endsWith("\n");
-  // A last line without a line break gets one for as long as it takes.
+  // A last line without a line break temporarily gets one.
   const whole = isEnded ? body : body + (body.match(/\r?\n/)?.[0] ?? "\n");
   const ends: readonly string[] = whole.match(/\r?\n/g) ?? [];
   const lines = whole.replaceAll("\r\n", "\n");

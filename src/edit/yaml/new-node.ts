@@ -6,7 +6,7 @@ import type { JsonValue } from "../../model/json.ts";
 import { inlineWidth, MAX_COLUMNS, printEntry, setHead, Written } from "../format/print-document.ts";
 import { type Remark, type Target, type TargetEntry, targetFor } from "./target.ts";
 
-/** What decides how new values are written. */
+/** The context that determines how new values are written. */
 export interface NewStyle {
   /** The comments on list items, by the items' text. */
   readonly comments: ReadonlyMap<string, string>;
@@ -106,7 +106,7 @@ export function commentText(text: string): string {
   );
 }
 
-/** Returns the comment behind a list in brackets: what its items are called; null if there is nothing to say. */
+/** Returns the comment behind a list in brackets, with the names of its items; null if there is none. */
 export function noteOn(items: readonly unknown[], names: ReadonlyMap<string, string>): string | null {
   const named = items.flatMap((item) => {
     const name = typeof item === "string" ? names.get(item) : undefined;
@@ -157,7 +157,10 @@ export function inlineScalar(value: JsonValue): Scalar {
   return new Scalar(new Written(printScalar(value)));
 }
 
-/** Returns a text of several lines as a literal block; null if it is none, or would not keep every character. */
+/**
+ * Returns a text of several lines as a literal block; null if it has only one line, or if a block would not keep every
+ * character.
+ */
 function blockText(value: JsonValue): Written | null {
   if (typeof value !== "string" || !/\S\n+\S/.test(value) || UNPRINTABLE.test(value)) return null;
   const lines = value.split("\n");

@@ -4,7 +4,7 @@ import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { type EditedYaml, editYaml, type YamlEdit } from "./edit-yaml.ts";
 
-/** A file without somebody: what is left of its text, and who was in it. */
+/** A file from which people were removed: its new text, and who was in it. */
 export interface OffboardedFile {
   readonly edited: EditedYaml;
   /** The current and previous addresses, in lower case, of those who were members of the file. */

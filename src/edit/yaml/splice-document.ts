@@ -328,7 +328,7 @@ function withoutHead(entry: Entry): Entry {
   return entry;
 }
 
-/** Says what the items of a list are called: behind the list, or behind each item of a block. */
+/** Adds the names of the items of a list as a comment: behind the list, or behind each item of a block. */
 function noteItems(
   list: YAMLSeq,
   { value }: Target,
@@ -348,7 +348,7 @@ function noteItems(
 const indented = (lines: readonly string[], column: number): readonly string[] =>
   lines.map((line) => (line === "" ? "" : " ".repeat(column) + line));
 
-/** Changes the entries of a block, at least one of which stays or is new. */
+/** Changes the entries of a block in which at least one entry stays or is new. */
 function spliceBlock(editing: Editing, place: Place, { entries, kept, added }: BlockChange): void {
   const { splices } = editing;
   const { text } = splices;

@@ -102,7 +102,7 @@ function treeOf(edits: readonly YamlEdit[]): EditTree {
         else tree.removed = true;
         break;
       default:
-        // A program without types must not remove what it meant to change.
+        // A caller without types must not remove what it meant to change.
         throw new TypeError(
           `an edit has the unknown kind ${JSON.stringify((edit satisfies never as { kind?: unknown }).kind)}`,
         );

@@ -8,8 +8,8 @@ import { parse } from "../../kernel/yaml/to-value.ts";
 import type { YamlEdit } from "./edit-yaml.ts";
 
 /**
- * Returns the removals of what has no effect in a file: ends that are past at a time in ms since the epoch, and repeated
- * entries. No two are about one value.
+ * Returns the removals of entries without effect: those that have ended at a time in ms since the epoch, and repeated
+ * ones. No two are about one value.
  */
 export function tidyEdits(text: string, now: number): readonly YamlEdit[] {
   const { value, readable } = parseFast(text) ?? parse(text);

@@ -56,7 +56,7 @@ export async function applyPlan(
   const rounds = roundsOf(changes, ports);
   const progress = countSteps(rounds.flatMap(({ steps }) => steps));
   const outcomes = new Map<Change, Outcome>();
-  /** Changes with a request sent in the present phase. */
+  /** Changes with a request sent in the current phase. */
   const started = new Set<Change>();
   const sentAnything = new Set<Change>();
   const first: { failure: Failure | null; unrecorded: Failure | null } = { failure: null, unrecorded: null };

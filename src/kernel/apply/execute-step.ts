@@ -63,8 +63,8 @@ export function stepsOf(changes: readonly Change[]): readonly Step[] {
 }
 
 /**
- * Returns the updates that give permissions to a role which somebody loses: they are given last, so that a run that stops
- * gives nobody more than the plan shows.
+ * Returns the updates that add permissions to a role which somebody loses: these are added last, so that a run that
+ * stops gives nobody more than the plan shows.
  */
 function widenedLate(changes: readonly Change[]): ReadonlySet<RoleUpdate> {
   const members = changes.filter((change) => change.resource === "member");
@@ -82,7 +82,7 @@ function isWidening({ fields }: RoleUpdate): boolean {
   return fields.some((diff) => diff.field === "permissions" && diff.added.length > 0);
 }
 
-/** Returns the step without the permissions that are given last; `null` if nothing else is left. */
+/** Returns the step without the permissions that are added last; `null` if nothing else is left. */
 function narrowing(step: Step, widened: ReadonlySet<Step["change"]>): Step | null {
   if (!widened.has(step.change) || step.part !== "whole") return step;
   const onlyWidens = step.change.fields.every(
@@ -128,7 +128,7 @@ function phaseOf(change: MemberChange, freed: ReadonlySet<string>): Phase {
   return isInvited ? "reuse-addresses" : "write-members";
 }
 
-/** Returns whether an expired invitation is removed, which grants nothing and may be in the way of another one. */
+/** Returns whether an expired invitation is removed, which grants nothing and may prevent another one. */
 function isLeftover({ kind, reason }: MemberChange): boolean {
   return kind === "delete" && reason === "invitation-expired";
 }

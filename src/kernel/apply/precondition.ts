@@ -101,7 +101,7 @@ async function checkRole(
   const marked = permanentName(live.name, id) === permanentName(before.name, id) ? live.name : before.name;
   const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, live);
   if (after !== null || differences.length > 0) return differences;
-  // The service may delete a role that is held by somebody since, and revoke it.
+  // The service may delete a role that somebody has been given since, and revoke it.
   const holder = await lookup.getHolder(id, signal);
   return holder === null ? [] : [`now held by ${quoteIfNeeded(addressOf(holder) ?? holder.id)}`];
 }

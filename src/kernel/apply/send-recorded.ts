@@ -34,7 +34,7 @@ export async function sendAndRestore(
   const { phase, change } = step;
   if (intent === null || !run.recordable())
     return { status: "failed", failure: notRestored(emptied, run.merchant, null) };
-  // Only when the restore leaves: a run that is stopped first does not restore.
+  // Only when the restore is sent: a run that is stopped first does not restore.
   const onSending = (): void =>
     run.emit({ type: "fields-emptied", merchant: run.merchant, phase, change, fields: emptied.fields });
   const restored = await recordOutcome(step, await send(step, restoring, run, { intent, onSending }), run);
@@ -104,7 +104,7 @@ async function send(
   } = {},
 ): Promise<SentWrite> {
   const begun = { write: intent, isUnrecorded: false };
-  // Not before it has a permit, so that writes in the queue of a killed run are known not to be sent.
+  // Only after it has a permit, so that writes in the queue of a killed run are known not to have been sent.
   const begin = async (): Promise<void> => {
     onSending?.();
     if (intent !== null) return;
@@ -200,7 +200,7 @@ function undone(failure: Failure): Undone | Stale {
   return { status: "failed", failure: isCheckFailure(failure) ? checkFailed(failure) : failure };
 }
 
-/** Returns whether a failure is that of the recheck, so that the write itself was not sent or was refused. */
+/** Returns whether the recheck itself failed, so that the write was not sent or was refused. */
 function isCheckFailure({ request }: Failure): boolean {
   return request?.method === "GET";
 }
@@ -334,5 +334,5 @@ export type StepResult =
   | Stale
   /** The run was stopped before anything was sent. */
   | { readonly status: "not-started" }
-  /** Some of its writes are done, others not. */
+  /** Some of its writes are done, others are not. */
   | { readonly status: "unfinished"; readonly failure?: Failure; readonly removed?: true };

@@ -228,7 +228,7 @@ export interface PutSemantics {
   readonly kept: Set<MemberField>;
   /** True if the service has emptied a field; members are then sent whole. */
   replaces: boolean;
-  /** Ends with the update that finds it out; `null` if none is in progress. */
+  /** Resolves with the update that determines it; `null` if none is in progress. */
   probe: Promise<void> | null;
 }
 

@@ -66,7 +66,7 @@ export function accountFor(
     );
     const name = reviews[review]?.name ?? "";
     const entry = judged.length === 0 ? null : entryOf(rows, judged, { name, fingerprints }, context);
-    // Nothing more can happen to somebody who has no access, and whose access was to end.
+    // There is nothing left to do for somebody who has no access, and whose access was to end.
     const isOver =
       entry?.verdict === "ended" &&
       fingerprints.length === 0 &&
@@ -86,7 +86,7 @@ export function accountFor(
   };
 }
 
-/** Returns what later applies need of a change: also of one that is done, whose row may cover what others have to do. */
+/** Returns the rows of a change that later applies need, even if it is done: its row may cover changes that remain. */
 function openRow(
   { review, row }: MergedRow,
   entry: AccountEntry | null,
@@ -148,7 +148,7 @@ interface ItemVerdict {
   readonly by: string | null;
 }
 
-/** Returns a function that says what becomes of an item of a review. */
+/** Returns a function that gives the verdict on an item of a review. */
 function itemJudge(
   merged: MergedReviews,
   context: AccountContext,
@@ -194,7 +194,7 @@ function laterReview(
   return later[0] ?? null;
 }
 
-/** Returns whether an item is as it was reviewed in a state, as far as the service tells. */
+/** Returns whether an item in a state is as it was reviewed, as far as the service reports it. */
 function isReached(state: EndState, { subject, after }: ReviewedRow, item: Item): boolean {
   const reviewed = itemValue(after, item);
   const values = state(subject);
@@ -203,12 +203,12 @@ function isReached(state: EndState, { subject, after }: ReviewedRow, item: Item)
   const { field, element = "" } = item;
   // A person who does not exist has no fields, and no value of a new password is known.
   if (field !== null && values !== null && value === undefined && subject.kind === "member") return true;
-  // A membership that is disabled or has expired grants what its roles do once it is active.
+  // A disabled or expired membership grants what its roles grant once it is active.
   if (subject.kind !== "person" || reviewed !== true) return false;
   return rolesOf(state, subject.key).some((role) => permissionsOf(state, role).includes(element));
 }
 
-/** The verdicts from the one that hides the others to the one that says least. */
+/** The verdicts by precedence: of several, the first is shown. */
 const WORST_FIRST: readonly Verdict[] = [
   "dropped",
   "refused",
@@ -234,7 +234,7 @@ function entryOf(
   const worstVerdict =
     WORST_FIRST.find((candidate) => judged.some((each) => each.verdict === candidate)) ?? "done";
   const isFailed = worstVerdict === "dropped" || worstVerdict === "refused";
-  // Somebody who was to go and stays after all may lose a role all the same.
+  // Somebody who was to be removed and stays after all may still lose a role.
   const isReplaced = judged.some(({ item, verdict }) => item === EXISTS && verdict === "superseded");
   const verdict = isReplaced && !isFailed ? "superseded" : worstVerdict;
   const worst = judged.filter((item) => item.verdict === verdict);
@@ -286,7 +286,7 @@ function reasonsOf(
   const ownRefusals = refused.filter(({ change }) => fingerprints.includes(change.fingerprint));
   if (isRefused && ownRefusals.length > 0) return [...new Set(ownRefusals.flatMap(({ reasons }) => reasons))];
   const gone = judged.find(({ item, row }) => item.field === null && row.subject.kind !== "person");
-  // A missing person misses everything that belongs to the membership.
+  // A missing person lacks everything that belongs to the membership.
   const shown = gone === undefined ? judged : [gone];
   return [
     ...new Set(
@@ -303,7 +303,7 @@ function reasonsOf(
   ];
 }
 
-/** Returns the entries of the files that lead to something else than what was reviewed. */
+/** Returns the entries of the files that lead to something other than what was reviewed. */
 function originsOf(
   name: string | null,
   judged: readonly JudgedItem[],

@@ -19,15 +19,15 @@ export interface Comparison {
   readonly leaveOut: ReadonlySet<string>;
   /** The refused changes, in the order of the fresh plan. */
   readonly refused: readonly RefusedChange[];
-  /** What the dates to come do that no review shows. */
+  /** The effects of future dates that no review shows. */
   readonly unseenDates: readonly UnseenDate[];
   /** An entry for each reviewed change, in the order of the reviews; then for each date that was dropped. */
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */
   readonly open: readonly OpenRow[];
-  /** The reviews, with the names that people and roles have by now. */
+  /** The reviews, with the current names of people and roles. */
   readonly reviews: readonly Review[];
-  /** Their dates that may still bring something. */
+  /** Their dates that may still have an effect. */
   readonly openDates: ReadonlySet<ReviewedDate>;
   /** The reviewed dates that the files have lost. */
   readonly lostDates: readonly LostDate[];
@@ -68,7 +68,7 @@ export function compareReviewed(
   }
   const refused = refusedChanges(fresh.plan, covered, elsewhere, refusals);
   const { account, open } = accountFor(reviews, merged, { ...context, covered, refused, elsewhere });
-  // Another refusal of the person tells enough.
+  // Another refusal for the person is sufficient.
   const refusedNames = new Set(
     refused.flatMap(({ change }) => (endless.has(change.fingerprint) ? [] : change.name.toLowerCase())),
   );
@@ -95,8 +95,8 @@ export function isFailure({ refused, account }: Pick<Comparison, "refused" | "ac
 }
 
 /**
- * Returns what later applies need of the reviews: the rows that are not settled, where `done` has the fingerprints of the
- * changes that were made, and the dates that are to come.
+ * Returns the parts of the reviews that later applies need: the rows that are not settled, where `done` has the
+ * fingerprints of the changes that were made, and the future dates.
  */
 export function remaining(comparison: Comparison, done: ReadonlySet<string>): readonly Review[] {
   const { open, openDates, reviews, pending } = comparison;

@@ -3,7 +3,7 @@ import { mergeReviews, type Review } from "./merged-reviews.ts";
 import { EXISTS, touchedItems } from "./rows.ts";
 import type { Seal } from "./seal.ts";
 
-/** Returns the roles and people of which a review shows something else than the files of other reviews say since. */
+/** Returns the roles and people for which a review shows something other than the files of later reviews. */
 export function contradictedNames(
   review: Review,
   others: readonly Review[],

@@ -64,7 +64,7 @@ export function freshRows(
   ];
 }
 
-/** Returns the state that rows leave of another one. */
+/** Returns the state that results from applying rows to another one. */
 export function endState(rows: readonly ReviewedRow[], live: EndState): EndState {
   const ends = new Map(rows.map((row) => [subjectText(row.subject), row.after]));
   return (subject) => {
@@ -78,7 +78,7 @@ interface LiveMeans {
   readonly seal: Seal;
   readonly identities: Identities;
   readonly memberships: Memberships;
-  /** Returns the name behind a sealed one; `null` if nobody of that name is live or listed. */
+  /** Returns the name behind a sealed one; `null` if nobody with that name is live or listed. */
   nameOf(sealed: string): string | null;
 }
 

@@ -81,9 +81,9 @@ function unseenItems(
     const value = itemValue(after, item);
     return !isDecided(subject, item, value, reviews) && dateOf(subject, item, reviews, context) === null;
   });
-  // A membership that is added or removed brings or takes all its fields.
+  // Adding or removing a membership adds or removes all its fields.
   const isWhole = items.includes(EXISTS);
-  // A reviewed removal takes all, too.
+  // A reviewed removal also removes all of them.
   const shown = isWhole ? [EXISTS] : after === null ? [] : items;
   const earlier = isRemoval(row)
     ? reviews.rows.findLast(
@@ -137,14 +137,14 @@ interface UnseenEffect {
   readonly permissions: readonly string[];
 }
 
-/** What a date to come does that no review shows. */
+/** An effect of a future date that no review shows. */
 export interface UnseenDate {
   readonly date: UpcomingDate;
   /** Such as "on 2026-12-31, ada@example.com joins". */
   readonly text: string;
 }
 
-/** Returns what the dates to come do that no review shows, the earliest first. */
+/** Returns the effects of future dates that no review shows, the earliest first. */
 export function unseenDates(reviews: MergedReviews, context: Fresh): readonly UnseenDate[] {
   const { dates, live, seal } = context;
   const keyOf = ({ email }: UpcomingDate): string => seal(email.toLowerCase());

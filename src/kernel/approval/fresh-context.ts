@@ -32,11 +32,11 @@ export interface Fresh {
   identitiesFor(knownRoles: ReadonlySet<string>): Identities;
   readonly live: EndState;
   readonly dates: ReviewedDates;
-  /** Returns the state that the fresh plan's files would leave at another time. */
+  /** Returns the state that results from the fresh plan's files at another time. */
   endAt(time: number): EndState;
-  /** Returns the same as of a moment to come, by when everything before it is made. */
+  /** Returns the same as of a future time, at which everything before it has been done. */
   asOf(time: number): Fresh;
-  /** Returns the state that a plan leaves. */
+  /** Returns the state that results from a plan. */
   endOf(plan: Plan): EndState;
   /** The reviews, in the order of their merges. */
   readonly reviews: readonly Review[];

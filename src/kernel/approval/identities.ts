@@ -6,11 +6,11 @@ import { isTemporaryName } from "../fields/temporary-name.ts";
 import { nameOfNewRole } from "../plan/reviewed-state.ts";
 import type { Seal } from "./seal.ts";
 
-/** Tells which roles and memberships a review means by now. */
+/** Determines which roles and memberships a review now refers to. */
 export interface Identities {
-  /** Returns the text that stands for a role by now: one that was to be created may exist. */
+  /** Returns the text that now stands for a role: one that was to be created may exist. */
   role(element: string): string;
-  /** Returns the key of a membership: the name of the person, unless it is another one of the same address. */
+  /** Returns the key of a membership: the name of the person, unless it is another membership of the same address. */
   member(row: Pick<ReviewedResource, "id" | "name" | "after">): string;
 }
 
@@ -24,7 +24,7 @@ export interface Memberships {
 export function membershipsOf({ members }: Pick<LiveState, "members">, seal: Seal): Memberships {
   const byKey = new Map<string, LiveMember>();
   const expired = new Set<string>();
-  // The expired ones last: a membership that stands takes the name.
+  // The expired ones last, so that an existing membership gets the name.
   for (const member of [...members].sort((a, b) => rankOf(a) - rankOf(b))) {
     const [id, name] = [seal(member.id), seal((addressOf(member) ?? member.id).toLowerCase())];
     if (member.status === "expired") expired.add(id);

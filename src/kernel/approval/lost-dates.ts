@@ -6,14 +6,16 @@ import type { UpcomingDate } from "../plan/upcoming-dates.ts";
 import type { Fresh } from "./fresh-context.ts";
 import type { MergedReviews } from "./merged-reviews.ts";
 
-/** A date that a review added to the files, and that they have lost: somebody keeps or does not get access. */
+/**
+ * A date that a review added to the files and that they have lost, so that somebody keeps access, or does not get it.
+ */
 export interface LostDate {
   /** The index of the review. */
   readonly index: number;
   readonly date: ReviewedDate;
-  /** The address of the person; `null` if nobody of that name is live or listed. */
+  /** The address of the person; `null` if nobody with that name is live or listed. */
   readonly email: string | null;
-  /** The date to come that does the same by now; `null` if none does. */
+  /** The future date that now has the same effect; `null` if there is none. */
   readonly other: UpcomingDate | null;
 }
 
@@ -30,7 +32,7 @@ export function lostDates(covered: Plan, { fresh, endOf, nameOf, dates }: Fresh)
 
 const TAKES: ReadonlySet<ReviewedDate["what"]> = new Set(["leaves", "ends", "suspended"]);
 
-/** Returns the entries of an account that tell lost dates. */
+/** Returns the entries of an account that report lost dates. */
 export function lostEntries(
   lost: readonly LostDate[],
   { fresh: { desired }, seal, reviews }: Fresh,
@@ -64,8 +66,8 @@ function doesOf({ what, roles }: ReviewedDate): AccountEntry["does"] {
 }
 
 /**
- * Returns the changes that give access for longer than it was reviewed, by fingerprint: the files have lost its end, and no
- * later review shows the person.
+ * Returns the changes that give access for longer than was reviewed, by fingerprint: the files have lost the end date,
+ * and no later review shows the person.
  */
 export function givenWithoutEnd(
   { changes }: Plan,

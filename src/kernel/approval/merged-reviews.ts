@@ -39,9 +39,12 @@ export interface Decision extends MergedRow {
 /** Decisions of reviews, in the order of their merges. */
 export interface MergedReviews {
   readonly rows: readonly MergedRow[];
-  /** Returns whether the files of another review than a row's say something else about an item than the row shows. */
+  /** Returns whether the files of a review other than a row's differ from the row about an item. */
   isContradicted(one: MergedRow, item: Item): boolean;
-  /** Returns what the last review that touches an item decides; else, of a person's permissions, what the last one shows. */
+  /**
+   * Returns the decision of the last review that touches an item; else, for a person's permissions, what the last one
+   * shows.
+   */
   decide(subject: RowSubject, item: Item): Decision | null;
 }
 

@@ -6,33 +6,35 @@ import { type UpcomingDate, upcomingDates } from "../plan/upcoming-dates.ts";
 import type { Review } from "./merged-reviews.ts";
 import type { Seal } from "./seal.ts";
 
-/** The dates in files beside those that reviews decided: the last review that shows or removes a date decides. */
+/**
+ * The dates in files, compared with those that reviews decided: the last review that shows or removes a date decides.
+ */
 export interface ReviewedDates {
   /** Returns the last moments before each reviewed date of somebody that is past, the latest first. */
   momentsBefore(name: string): readonly number[];
-  /** Returns whether dates have brought somebody something since a time, and all of them were reviewed. */
+  /** Returns whether dates have given somebody access since a time, and all of them were reviewed. */
   areReviewed(name: string, since: number): boolean;
-  /** Returns the permissions that reviewed dates have brought somebody since a time, as their reviews showed it. */
+  /** Returns the permissions that reviewed dates have given somebody since a time, as their reviews showed. */
   brought(
     name: string,
     since: number,
   ): { readonly held: ReadonlySet<string>; readonly reach: ReadonlySet<string> };
-  /** Returns whether a reviewed date may still bring something: it is past, or the files have it. */
+  /** Returns whether a reviewed date may still have an effect: it is past, or the files have it. */
   isOpen(date: ReviewedDate): boolean;
-  /** The dates to come that no review shows. */
+  /** The future dates that no review shows. */
   readonly unseen: readonly UpcomingDate[];
-  /** The other dates to come that bring permissions which their reviews do not show. */
+  /** The other future dates that grant permissions which their reviews do not show. */
   readonly wider: readonly UpcomingDate[];
-  /** Returns the dates that a review added to the files, and that are gone from them without another review. */
+  /** Returns the dates that a review added to the files, and that were removed without another review. */
   missing(): readonly MissingDate[];
 }
 
-/** A date that a review added to the files, and that they no longer have. */
+/** A date that a review added to the files and that is no longer in them. */
 export interface MissingDate {
   /** The index of the review. */
   readonly index: number;
   readonly date: ReviewedDate;
-  /** Whether the person has other dates to come. */
+  /** Whether the person has other future dates. */
   readonly isComing: boolean;
   /** The date to come that does the same by now; `null` if none does. */
   readonly other: UpcomingDate | null;
@@ -71,7 +73,7 @@ export function reviewedDates(
   const dates = upcomingDates(desired, Number.NEGATIVE_INFINITY);
   const past = dates.filter(({ at }) => at <= now).flatMap(singlesOf);
   const coming = dates.filter(({ at }) => at > now);
-  // Also those that nothing comes of, because somebody leaves or a membership ends before.
+  // Including those without an effect, because somebody leaves or a membership ends before.
   const endless = desired.members?.map(({ until: _, ...member }) => member) ?? [];
   const hidden = [desired.members ?? [], endless].flatMap((members) =>
     upcomingDates({ members, leavers: [] }, Number.NEGATIVE_INFINITY),
@@ -133,7 +135,7 @@ export function reviewedDates(
   };
 }
 
-/** Returns the dates that reviews decided, by their texts, in the order in which they were shown last. */
+/** Returns the dates that reviews decided, by their texts, in the order in which they were last shown. */
 function decidedDates(reviews: readonly ReviewedState[]): ReadonlyMap<string, ShownDate> {
   const decided = new Map<string, ShownDate>();
   for (const state of reviews) {
@@ -149,13 +151,16 @@ function decidedDates(reviews: readonly ReviewedState[]): ReadonlyMap<string, Sh
   return decided;
 }
 
-/** Returns whether a date brings a permission, or puts one within reach, that its review does not show. */
+/** Returns whether a date grants a permission, or puts one within reach, that its review does not show. */
 function isBeyond(brought: ShownDate | undefined, shown: ShownDate | undefined): boolean {
   if (brought === undefined || shown === undefined) return false;
   return (["held", "reach"] as const).some((set) => brought[set].some((one) => !shown[set].includes(one)));
 }
 
-/** Returns the dates that reviews added to the files, that no later one removed or could see to have passed, and that are gone. */
+/**
+ * Returns the dates that reviews added to the files and that are gone, although no later review removed them or showed
+ * them as past.
+ */
 function missingDates(
   reviews: readonly ReviewedState[],
   declared: ReadonlySet<string>,
@@ -220,7 +225,7 @@ export function withDates(
   return { ...state, dates, baseDates: parts.filter((date) => singleDates(date).some(isBase)) };
 }
 
-/** Returns reviews with the names that people and roles have in the files by now, if their dates name former ones. */
+/** Returns reviews with the names that people and roles now have in the files, if their dates use former ones. */
 export function withCurrentNames(
   reviews: readonly Review[],
   { members = [], roles = [] }: DesiredState,
@@ -248,7 +253,7 @@ export function withCurrentNames(
   });
 }
 
-/** Returns the names of entries by the former ones that no other entry has by now. */
+/** Returns the names of entries by their former names, unless another entry now has one of these. */
 function currentNames(entries: readonly (readonly string[])[]): ReadonlyMap<string, string> {
   const taken = new Set(entries.map(([name]) => name));
   return new Map(

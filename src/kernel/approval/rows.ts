@@ -21,7 +21,7 @@ export interface ReviewedRow {
   readonly after: FieldValues | null;
   /** After a plan of the base's files; `undefined` if they do the same, or if there is no base. */
   readonly base: FieldValues | null | undefined;
-  /** `true` if it comes, goes or is replaced: then every item is touched. */
+  /** `true` if it is added, removed or replaced, so that every item is touched. */
   readonly isWhole: boolean;
   readonly isDeferred: boolean;
 }
@@ -37,7 +37,7 @@ export interface Item {
 /** The item that says whether a subject exists. */
 export const EXISTS: Item = { field: null };
 
-/** Returns the rows of a reviewed state, about what their subjects are by now. */
+/** Returns the rows of a reviewed state, by the current identity of their subjects. */
 export function rowsOf(state: ReviewedState, identities: Identities): readonly ReviewedRow[] {
   return [
     ...state.roles.flatMap((row, index) => roleRows(row, { list: "roles", index }, identities)),
@@ -136,7 +136,7 @@ function isWhole({ before, after, base, replaced }: ReviewedResource): boolean {
   return replaced === true || before === null || after === null || base === null;
 }
 
-/** Returns the values of a member's fields with the roles that they mean by now. */
+/** Returns the values of a member's fields with the roles that they now refer to. */
 export function withCurrentRoles(values: FieldValues | null, identities: Identities): FieldValues | null {
   const roles = values?.["roles"];
   return Array.isArray(roles)
@@ -144,7 +144,7 @@ export function withCurrentRoles(values: FieldValues | null, identities: Identit
     : values;
 }
 
-/** Returns a text that two subjects have in common only if they are the same. */
+/** Returns a text that is the same for two subjects only if they are the same. */
 export function subjectText({ kind, key }: RowSubject): string {
   return `${kind} ${key}`;
 }
@@ -161,7 +161,10 @@ export function isSameValue(value: JsonValue | undefined, other: JsonValue | und
   return value === other || (value !== undefined && other !== undefined && isSameJson(value, other));
 }
 
-/** Returns whether a row shows another value of an item after the plan than before, or than the base's files. */
+/**
+ * Returns whether a row shows a value of an item after the plan that differs from the one before, or from that of the
+ * base's files.
+ */
 export function touches(row: ReviewedRow, item: Item): boolean {
   const after = itemValue(row.after, item);
   if (row.isWhole || !isSameValue(itemValue(row.before, item), after)) return true;

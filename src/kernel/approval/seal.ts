@@ -9,8 +9,8 @@ export type Seal = (text: string) => string;
 export const UNSEALED: Seal = (text) => text;
 
 /**
- * Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields but
- * their roles. What roles are and grant stays readable.
+ * Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields
+ * but their roles. Roles and what they grant stay readable.
  */
 export function sealed(state: ReviewedState, seal: Seal): ReviewedState {
   if (seal === UNSEALED) return state;

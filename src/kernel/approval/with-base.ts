@@ -1,8 +1,8 @@
 import type { Reviewed, ReviewedPerson, ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
 
 /**
- * Returns the reviewed state of a branch's plan with what the files of its base would leave: so that it tells what the
- * branch changes in the files, whatever is live. Both plans are of the same live state and time.
+ * Returns the reviewed state of a branch's plan with the state that results from the files of its base, so that it
+ * shows what the branch changes in the files, whatever is live. Both plans are of the same live state and time.
  */
 export function withBase(head: ReviewedState, base: ReviewedState): ReviewedState {
   const sets = [...head.permissionSets];
@@ -24,7 +24,7 @@ export function withBase(head: ReviewedState, base: ReviewedState): ReviewedStat
     members: joined(head.members, base.members),
     people: joinedPeople(head.people, basePeople),
     ...(datesText(base) !== datesText(head) && {
-      // Their permissions do not matter: removed dates bind nobody.
+      // Their permissions do not matter, since removed dates have no effect.
       baseDates: base.dates.map((date) => ({ ...date, brings: 0, reach: 0 })),
     }),
     permissionSets: sets,

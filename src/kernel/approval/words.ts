@@ -7,7 +7,7 @@ import type { Item, SubjectKind } from "./rows.ts";
 /** An item of a subject, with the names that people know. */
 export interface NamedItem {
   readonly kind: SubjectKind;
-  /** `null` if it is sealed, and nobody of that name is live or listed. */
+  /** `null` if it is sealed, and nobody with that name is live or listed. */
   readonly name: string | null;
   readonly item: Item;
   /** The name of the role that the element of a member's roles stands for. */
@@ -35,7 +35,7 @@ export function notListedText(name: string): string {
   return `the files do not list ${name}`;
 }
 
-/** Says how an item is not as it was reviewed. */
+/** Says how an item differs from its review. */
 export function deviationText(
   { kind, name, item, role }: NamedItem,
   reviewed: JsonValue | undefined,
@@ -89,7 +89,7 @@ export function effectText(
   }
 }
 
-/** Adds that no review shows it, or which one shows something else. */
+/** Adds that no review shows it, or which review shows something else. */
 export function unseenText(text: string, review: string | null): string {
   return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
 }

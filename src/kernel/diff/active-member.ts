@@ -1,7 +1,7 @@
 import type { DesiredMember, From, Grant, Leaver, Until } from "../../model/desired.ts";
 import type { Reason } from "../../model/plan.ts";
 
-/** A declared member at a given time: with the grants that have begun and not ended, and with none while suspended. */
+/** A declared member at a given time, with the grants that have begun and not ended; without grants while suspended. */
 export interface ActiveMember {
   readonly member: DesiredMember;
   /** Why there is no membership: it or all its grants have ended, or have not begun; `null` if there is one. */
@@ -46,7 +46,7 @@ export function activeAt(member: DesiredMember, now: number): ActiveMember {
   };
 }
 
-/** Returns whether an entry says that the member is suspended at a time. */
+/** Returns whether the member of an entry is suspended at a time. */
 export function isSuspended({ suspended }: DesiredMember, now: number): boolean {
   return suspended !== undefined && isInForce(suspended, now);
 }

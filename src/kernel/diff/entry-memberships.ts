@@ -29,7 +29,7 @@ export interface DividedMemberships {
   readonly entries: readonly EntryMemberships[];
   /** The memberships of those who have left, whatever else the files say of them. */
   readonly leaving: readonly LiveMember[];
-  /** Entries of other people that are pinned to these, which have no effect. */
+  /** Entries of other people that are pinned to these, and have no effect. */
   readonly pinnedToLeavers: readonly DesiredMember[];
   /** The memberships that belong to no entry. */
   readonly unlisted: readonly LiveMember[];

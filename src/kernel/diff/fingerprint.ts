@@ -49,8 +49,8 @@ export function planFingerprint(
 }
 
 /**
- * Hashes the plans of a run, in any order. One without changes does not count, so that a plan that is alone in having some
- * has the same fingerprint as its run.
+ * Hashes the plans of a run, in any order. A plan without changes does not count, so that a run in which only one plan
+ * has changes has the fingerprint of that plan.
  */
 export function runFingerprint(plans: readonly Pick<Plan, "fingerprint" | "changes">[]): string {
   const [only = "", ...more] = plans

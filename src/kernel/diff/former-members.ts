@@ -10,7 +10,7 @@ import { deleteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
 import { addressOf } from "./scope.ts";
 
-/** The changes of former members, of which some wait. */
+/** The changes of former members, some of which wait. */
 export interface FormerChanges {
   readonly changes: readonly MemberChange[];
   readonly waiting: readonly Deferred[];
@@ -115,7 +115,7 @@ function grantsOf(
   };
 }
 
-/** Identifies a role, also one that replaces another and does not exist yet. */
+/** Identifies a role, even one that replaces another and does not exist yet. */
 function keyOf({ id, name }: RoleRef): string {
   return id ?? `new ${name}`;
 }

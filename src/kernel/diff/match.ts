@@ -16,7 +16,7 @@ export interface Candidates<Live> {
   readonly isLeftover: (live: Live) => boolean;
   /** Returns the time at which a leftover became one, in ISO 8601: the latest of several is matched. */
   readonly endedAt: (live: Live) => string;
-  /** Returns whether an entry may have replaced a pinned leftover that does not exist any more. */
+  /** Returns whether an entry may have replaced a pinned leftover that no longer exists. */
   readonly isRenewal: (live: Live) => boolean;
 }
 
@@ -122,8 +122,8 @@ function matchLeftover<Live>(state: MatchState<Live>, pinned: Live, free: readon
 }
 
 /**
- * Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
- * leftovers, the latest wins, and of equally late ones the first by id.
+ * Matches by key among the entries that are not pinned. Of several, the only one that is not a leftover wins; if all
+ * are leftovers, the latest wins, and of equally late ones, the first by id.
  */
 function matchKey<Live>(state: MatchState<Live>, key: string): Match<Live> {
   const { pinned, claimed, isLeftover, endedAt } = state;

@@ -17,7 +17,7 @@ import type { ReportFinding, RoleResolver } from "./resolve.ts";
 import { addressOf } from "./scope.ts";
 
 /**
- * Returns the change that invites or creates a member, with the ignored roles of the membership whose place it takes;
+ * Returns the change that invites or creates a member, with the ignored roles of the membership that it replaces;
  * `null` if its roles are not known.
  */
 export function createMember(
@@ -113,7 +113,7 @@ export function reinviteMember(
   });
 }
 
-/** Returns the change that removes a live member, as it is or as an earlier change leaves it. */
+/** Returns the change that removes a live member, in its current state or in that after an earlier change. */
 export function deleteMember(
   live: LiveMember,
   resolver: Pick<RoleResolver, "refOf">,

@@ -1,7 +1,7 @@
 import { by, byCodeUnit } from "../../lib/text.ts";
 import type { LiveState } from "../../model/live.ts";
 
-/** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
+/** Returns a live state with sorted lists, so that the order of the service's lists does not affect a plan. */
 export function orderedState(live: LiveState): LiveState {
   return {
     ...live,

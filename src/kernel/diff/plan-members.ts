@@ -27,9 +27,9 @@ export interface MemberPlan {
   readonly findingData: readonly FindingData[];
   /** Findings about roles that members are to hold at a later time. */
   readonly laterFindingData: readonly FindingData[];
-  /** Updates that errors prevent, without the roles that cannot be resolved: only what they take may be made. */
+  /** Updates that errors prevent, without the roles that cannot be resolved: only their removals may be made. */
   readonly unresolved: readonly MemberChange[];
-  /** Removals that wait until somebody has accepted under a new address: of `changes`, or of members whom these change. */
+  /** Removals that wait until a new address has accepted: of `changes`, or of members whom these change. */
   readonly waiting: readonly Deferred[];
 }
 
@@ -123,7 +123,7 @@ function planEntry(
   if (previously !== null && absent === null) {
     report({ code: "member-pin-former", name: entry.email, id, previously });
   }
-  // An entry without a membership needs no pin, unless another member has its address.
+  // An entry without a membership does not have to be pinned, unless another member has its address.
   const isPinLost = found.found === "pin-missing" && absent !== null && found.live.length === 0;
   const match: Match<LiveMember> = isPinLost ? { found: "none" } : found;
   const predecessor = predecessorIn(formers);
@@ -165,7 +165,7 @@ interface LaterReport {
 
 /** The memberships besides an entry's own that decide whether it can be invited. */
 interface Others extends Pick<EntryMemberships, "holder"> {
-  /** The membership of a previous address that a new one takes the place of. */
+  /** The membership of a previous address that a new one replaces. */
   readonly predecessor: LiveMember | undefined;
   /** Set if all memberships of previous addresses are disabled. */
   readonly disabled: LiveMember | undefined;
@@ -250,7 +250,7 @@ function removeLeftovers(
   { live, leftovers }: Match<LiveMember> & { readonly found: "one" },
   { roles }: MemberContext,
 ): readonly MemberChange[] {
-  // Without the invitation that it is pinned to, the entry would not be clear any more, unless that was renewed.
+  // Without the invitation that it is pinned to, the entry would become ambiguous, unless that was renewed.
   const keptId = absent === null && live.status !== "pending" ? member.id : undefined;
   return leftovers.flatMap((leftover) =>
     leftover.id === keptId ? [] : deleteMember(leftover, roles, "invitation-expired"),
@@ -297,7 +297,7 @@ function obstacleToInvitation(
   return by === null ? { code: "member-ignored", name } : { code: "member-pinned-elsewhere", name, id, by };
 }
 
-/** Returns the finding of a member who left by themselves; `null` if they have not. */
+/** Returns the finding about a member who left on their own; `null` if they have not. */
 function departureOf(
   member: DesiredMember,
   match: Match<LiveMember>,
@@ -347,7 +347,7 @@ function planFound(
   if (live.status === "disabled") report({ code: "member-disabled", name });
   if (live.status === "unknown") report({ code: "member-status-unknown", name });
   if (member.managed && live.user && !isManaged(live)) report({ code: "member-not-managed", name });
-  // Without roles there is nothing to invite to.
+  // Without roles, there is nothing to invite the person to.
   if (suspended && live.status === "expired") return [];
   if (live.status === "expired") {
     const obstacle = obstacleToRenewal(member, context);

@@ -47,7 +47,7 @@ export function planRoles(
   if (desired === undefined) {
     return { ...NOTHING, unchanged: custom.length };
   }
-  // A role with a temporary name is found by id only: its former name belongs to its successor.
+  // A role with a temporary name is found only by id, since its former name belongs to its successor.
   const renamable = live.filter((role) => !role.predefined && !temporarilyNamed.has(role.id));
   const pinned = new Set(desired.flatMap(({ id }) => id ?? []));
   const free = new Set(renamable.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
@@ -132,7 +132,7 @@ interface RoleContext {
   readonly named: ReadonlySet<string>;
   /** Declared names that the file also ignores. */
   readonly ignored: ReadonlySet<string>;
-  /** The role to which an earlier run gave a temporary name, to make room for this one. */
+  /** The role to which an earlier run gave a temporary name, to free the name for this one. */
   readonly aside: LiveRole | undefined;
   /** Live names that no entry pins. */
   readonly free: ReadonlySet<string>;
@@ -194,7 +194,7 @@ function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): Pla
   const { name, id: pin, previously = [] } = role;
   const { id, predefined } = live;
   if (predefined) return { change: null, findingData: [{ code: "role-pin-predefined", name, id }] };
-  // A pinned role only takes the former name of the role with a temporary one; it is not its successor.
+  // A pinned role only takes over the former name of the role with a temporary one; it is not its successor.
   if (aside && replaceRoles && pin === undefined) return resume(role, aside, live);
   const formerNames =
     live.name === name ? previously.filter((former) => former !== name && free.has(former)) : [];
@@ -253,7 +253,7 @@ function nameCollisions(
   const kept = new Map(staying.map((group) => [group[0].name, group.map(({ id }) => id).sort(byCodeUnit)]));
   return changes.flatMap((change): readonly FindingData[] => {
     const { kind, after, before, name } = change;
-    // A role that keeps its name takes none; a replacement is created beside the old role.
+    // A role that keeps its name takes no other; a replacement is created beside the old role.
     if (after === null || (kind !== "replace" && before?.name === after.name)) return [];
     const ownIds = [change.id, kind === "replace" ? change.resumed : null];
     const id = kept.get(after.name)?.find((other) => !ownIds.includes(other));

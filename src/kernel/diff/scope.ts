@@ -76,7 +76,7 @@ export function addressOf({ user, invite }: LiveMember): string | null {
   return user?.email ?? invite?.email ?? null;
 }
 
-/** Returns whether a member is no person; `null` if its type is unknown. */
+/** Returns whether a member is not a person; `null` if its type is unknown. */
 export function isServiceAccount({ user }: LiveMember): boolean | null {
   switch (user?.type) {
     case undefined:

@@ -2,7 +2,7 @@ import type { NamedDiff, SentOf, Some } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { FieldKind, KindValues } from "./kind.ts";
 
-/** All that is particular to one field of a role or member. */
+/** Everything that is specific to one field of a role or member. */
 export interface Field<Value> {
   /** Compares, shows, empties and restores values. */
   readonly kind: FieldKind<Value>;
@@ -14,7 +14,7 @@ export interface Field<Value> {
   readonly put: string | null;
   /** `false` if the service keeps a value once it has one. */
   readonly clearable: boolean;
-  /** `true` if it tells people apart: members who come or go can be equal but for it. */
+  /** `true` if it distinguishes people: members who are added or removed can be equal except for it. */
   readonly personal: boolean;
   /** The key of an entry in a file. */
   readonly declared: {
@@ -164,7 +164,10 @@ export function surprises<Values>(
   return mapFields(table, (name, { kind }) => kind.surprises(String(name), planned[name], live[name])).flat();
 }
 
-/** Returns the values that a request sends: to create a resource no empty ones that it does not need, to update it those that it can take. */
+/**
+ * Returns the values that a request sends: to create a resource, without optional empty ones; to update it, those that
+ * the service can change.
+ */
 export function sentValues<Values>(
   table: FieldTable<Values>,
   by: "post" | "put",
@@ -187,7 +190,7 @@ export function heldValues<Values>(
   return eachField(table, (name, { kind }) => (values[name] === null ? undefined : kind.sent(values[name])));
 }
 
-/** Returns what fingerprints count of values. */
+/** Returns the parts of values that fingerprints include. */
 export function contents<Values>(
   table: FieldTable<Values>,
   values: Values,

@@ -42,13 +42,13 @@ export interface FieldKind<Value, Name extends keyof KindValues = keyof KindValu
   surprises(field: string, planned: Value, live: Value): readonly string[];
   /** Returns a value as requests hold it; throws for a role without an id. */
   sent(value: Value): SentOf<Value>;
-  /** Returns the part of a value that fingerprints count; `undefined` if there is none. */
+  /** Returns the part of a value that fingerprints include; `undefined` if there is none. */
   content(value: Value): JsonValue | undefined;
   /** Returns the value before a run, with what others have changed since. */
   reverted(before: Value, after: Value, live: Value, changedSince: ChangedSince): Value;
 }
 
-/** Receives what stays because others have changed it: a part of a value, or the whole. */
+/** Receives what stays because it has been changed since: a part of a value, or the whole. */
 export type ChangedSince = (part?: string) => void;
 
 /** Returns a function that reverts values as a whole: to the one before the run, if the live one is the run's. */

@@ -118,7 +118,7 @@ export function isManaged({ user }: Pick<LiveMember, "user">): boolean {
   return user?.type === "managed_user";
 }
 
-/** Returns the values that an entry declares, but for its roles. */
+/** Returns the values that an entry declares, except its roles. */
 export function declaredValues(member: DesiredMember): Some<MemberProperties & ManagedProperties> {
   const { roles: grants, managed, ...entry } = member;
   return { ...entry, ...managed };
@@ -136,7 +136,7 @@ export function inheriting(member: DesiredMember, live: LiveMember): DesiredMemb
   };
 }
 
-/** Returns the fields of a live member, but for roles, that are not as an entry declares them. */
+/** Returns the fields of a live member, except roles, that differ from its entry. */
 export function undeclaredFields(live: LiveMember, member: DesiredMember): readonly MemberField[] {
   const values = liveValues(live);
   const declared = newMemberValues({ ...values, ...declaredValues(member) });
@@ -214,7 +214,7 @@ export function memberDiffs(before: MemberImage, after: MemberImage): readonly N
   return fieldDiffs<MemberValues>(MEMBER_FIELDS, memberValues(before), memberValues(after));
 }
 
-/** Returns what fingerprints count of an image. */
+/** Returns the parts of an image that fingerprints include. */
 export function memberContent(image: MemberImage): JsonValue {
   const { email, managed } = image;
   return {

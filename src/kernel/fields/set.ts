@@ -16,7 +16,7 @@ export const rolesKind: FieldKind<readonly RoleRef[], "roles"> = {
   sent: (refs) => refs.map(idOf),
 };
 
-/** Returns a text that two references have in common only if they mean one role. */
+/** Returns a text that is the same for two references only if they mean the same role. */
 export function roleKey({ id, name }: RoleRef): string {
   return id ?? `new ${name}`;
 }

@@ -14,7 +14,7 @@ export interface ShownField extends ShownDiff {
   readonly prose: boolean;
 }
 
-/** Returns what rows show of a change: the fields that differ, or all of a resource that comes or goes. */
+/** Returns what rows show of a change: the fields that differ, or all fields of a created or removed resource. */
 export function shownFields(change: Change): readonly ShownField[] {
   if (change.kind === "update" || change.kind === "replace") return change.fields.map(shownDiff);
   const image = change.after ?? change.before;
@@ -23,7 +23,7 @@ export function shownFields(change: Change): readonly ShownField[] {
     : shownValues(MEMBER_FIELDS, memberValues(image));
 }
 
-/** Returns what rows show of the values of a resource that comes or goes. */
+/** Returns what rows show of the values of a created or removed resource. */
 export function shownValues<Values>(table: FieldTable<Values>, values: Values): readonly ShownField[] {
   return mapFields(table, (name, { kind }) => {
     const plain = kind.lines(values[name]);
@@ -57,7 +57,7 @@ export function invertedDiff(diff: FieldDiff): FieldDiff {
   return { field: diff.field, ...kindOf(diff).inverted(diff) } as FieldDiff;
 }
 
-/** The fields of members that tell people apart. */
+/** The fields of members that distinguish people. */
 export const PERSONAL_FIELDS: ReadonlySet<string> = new Set<MemberField>(
   mapFields(MEMBER_FIELDS, (name, { personal }) => (personal ? name : undefined)),
 );

@@ -1,4 +1,4 @@
-/** Explains itself to anyone who sees it at the service; the id distinguishes roles that give up the same name. */
+/** Explains the name to anyone who sees it at the service; the id distinguishes roles that give up the same name. */
 function suffixOf(id: string): string {
   return ` (${id}, set aside by rolecall)`;
 }

@@ -3,7 +3,7 @@ import { differs, type FieldKind, revertedWhole, undivided } from "./kind.ts";
 
 type Text = string | null;
 
-// The service treats an empty text as none.
+// The service treats an empty text as absent.
 const isSame = (a: Text, b: Text): boolean => (a ?? "") === (b ?? "");
 const lines = (text: Text): readonly string[] => (text ? [text] : []);
 
@@ -19,7 +19,7 @@ const text = {
   surprises: (field, planned, live) =>
     isSame(planned, live) ? [] : [differs(field, quoted(planned ?? ""), quoted(live ?? ""))],
   sent: (value) => value ?? "",
-  // So that a new field leaves the fingerprints of those who have none as they are.
+  // So that a new field does not change the fingerprints of resources without it.
   content: (value) => value || undefined,
   reverted: revertedWhole(isSame),
 } satisfies Omit<FieldKind<Text>, "name">;

@@ -235,7 +235,7 @@ function ambiguousRoleTexts({ name, live }: Extract<FindingData, { readonly code
   };
 }
 
-/** Returns the finding of some data: all messages of findings are here. */
+/** Returns the finding for some data: all messages of findings are here. */
 export function toFinding(data: FindingData): Finding {
   const { code, name } = data;
   const role = "role" in data ? { role: data.role } : {};

@@ -41,7 +41,7 @@ export type RefusalData =
       readonly waitsFor: readonly string[];
     };
 
-/** The tense of a message: `plan` for access that a plan would leave behind, `live` for present access. */
+/** The tense of a message: `plan` for access after a plan, `live` for current access. */
 export type Tense = "plan" | "live";
 
 /** Returns the warning of a violation that already exists and that the plan does not make worse. */
@@ -159,7 +159,7 @@ export function toRefusal(data: RefusalData): Refusal {
   }
 }
 
-/** Returns a refusal as one by the rules of a base branch. */
+/** Marks a refusal as one by the rules of a base branch. */
 export function refusalOfBase(refusal: Refusal): Refusal {
   const override = refusal.override === null ? "" : ", or override it for this plan";
   return {

@@ -63,7 +63,7 @@ const MAX_QUOTED = 80;
 
 /** Quotes a value, shortened if it is long. */
 export function quote(value: unknown): string {
-  // Half of a key would not be known for one.
+  // Part of a key would not be recognized as one.
   const text = maskKeys(String(value));
   return `"${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}"`;
 }

@@ -16,7 +16,7 @@ export const INCLUDE_HINTS = {
   ending: "Only YAML files can be included; their names end in .yaml or .yml.",
 };
 
-/** Hints for texts that are no globs, by mistake. */
+/** Hints for texts that are not globs, by mistake. */
 export const GLOB_HINTS = {
   absolute: "Write it relative to the project's root, such as access/franchise/**.",
   backslash: 'Separate folders with "/".',

@@ -9,7 +9,7 @@ import { createLocator, indexPositions, type Positions } from "../yaml/locate.ts
 import { judgedMessage, type MessageTable, type MessageText } from "./message-phrases.ts";
 import { YAML_MESSAGES } from "./yaml-messages.ts";
 
-// More than anybody reads; each one costs a search for its place and a frame.
+// More than anybody reads; each one costs a search for its location and a frame.
 const MAX_PROBLEMS = 1000;
 
 /** Converts problems to diagnostics, sorted by location, with the messages of their kinds; `texts` has the readable files by name. */
@@ -45,7 +45,7 @@ export function toDiagnostics<Data extends ProblemData>(
     .filter((each, index, diagnostics) => !sameDiagnostic(each, diagnostics[index - 1]));
 }
 
-/** A finding that is worded already, at its location. */
+/** A finding with its message, at its location. */
 export interface WordedFinding {
   readonly code: string;
   readonly message: string;
@@ -153,7 +153,7 @@ function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : Number(a > b);
 }
 
-// Some words of a file are repeated in a message, and a hostile one may be endless.
+// Messages repeat some texts of a file, and a hostile text may be endless.
 const MAX_MESSAGE = 1000;
 
 function clean(text: string): string {
@@ -235,7 +235,7 @@ export function renderFrame(positions: Positions, span: Span): string {
   const lines: string[] = [];
   for (let number = first; number <= last; number++) {
     const text = lineOf(number);
-    // The empty line after the file's last break is no line to a reader.
+    // Readers do not count the empty line after the file's last line break as a line.
     if (number === positions.lineCount && positions.line(number) === "" && number !== span.line) {
       continue;
     }

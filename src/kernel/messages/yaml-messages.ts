@@ -140,7 +140,7 @@ const SYNTAX_UNKNOWN: MessageText = {
   hint: `Check for a missing quote, colon or bracket here or on the previous line. ${INDENTATION}`,
 };
 
-// By the parser's own codes, the vaguest one divided up.
+// By the parser's own codes; the vaguest one is divided up.
 const SYNTAX: Readonly<Record<string, MessageText>> = {
   BAD_DIRECTIVE: {
     message: "A line that begins with % is a YAML directive, and this directive is not valid.",

@@ -158,7 +158,7 @@ export function planChanges(input: PlanInput, proposed: ProposedChanges): Plan {
 /** A plan without its reviewed state, with the access before and after. */
 type JudgedChanges = Omit<Plan, "reviewed"> & Record<"before" | "after", Access>;
 
-/** Returns what the service did not say about the key and the account. */
+/** Reports what the service did not say about the key and the account. */
 function unansweredBy(
   { callerUnknown, sandboxFailure }: LiveState,
   { environment }: DesiredState,
@@ -202,7 +202,8 @@ export function judgeChanges(
   });
   const held = blockHeldRoles({ roles: wanted.roles, members: ready }, deferred, live.members);
   const { changes } = held;
-  // Only an interrupted replacement makes these differ from `joined`; else a large merchant is not computed twice.
+  // Only an interrupted replacement makes these differ from `joined`; otherwise, a large merchant is not computed
+  // twice.
   const apart = hasSuccessors(wanted);
   const waits = deferred.length + held.deferred.length > 0;
   const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
@@ -295,12 +296,12 @@ export function judgeChanges(
   const allChanges = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
   const fingerprint = planFingerprint(place, allChanges);
   const isWhole = leaveOut.size === 0;
-  // A selection of the changes is another plan, and so is an undo.
+  // A selection of the changes is a different plan, and so is an undo.
   const overridesOf = ({ guards: { overrides = [] } }: DesiredState): readonly string[] =>
     byFile ? overrides.filter((text) => isWhole || isBoundToPeople(text)) : [];
   const asWritten = (refusals: readonly Refusal[], enforcedBy?: string): readonly Refusal[] =>
     byFile ? refusals : refusals.map((refusal) => refusalOfUndo(refusal, enforcedBy));
-  // Nobody locks themselves out by the rules of one file alone.
+  // The rules of a single file cannot lock anybody out.
   const enforced = sets.map(({ origin, rules }) => {
     const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
     const refused = { fingerprint, refusals: asWritten(broken, rules.enforcedBy), changes: allChanges };
@@ -420,7 +421,7 @@ function declaredRoles({ declared, replaced }: RolePlan): DeclaredRoles {
   return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name] as const)]);
 }
 
-/** Adds what rules say of the state after everything to what they say of the state while some changes wait. */
+/** Adds the verdicts on the state after everything to those on the state while some changes wait. */
 function withLater(present: Judgement, later: Judgement): Judgement {
   const added = <Item>(items: readonly Item[], others: readonly Item[]): readonly Item[] => {
     const texts = new Set(items.map((item) => JSON.stringify(item)));
@@ -433,7 +434,7 @@ function withLater(present: Judgement, later: Judgement): Judgement {
   };
 }
 
-/** Returns each finding once, of those that several rules make. */
+/** Returns each finding once, even if several rules report it. */
 function distinctData(data: readonly FindingData[]): readonly FindingData[] {
   return [...new Map(data.map((finding) => [JSON.stringify(finding), finding])).values()];
 }
@@ -450,13 +451,13 @@ function assumedRoles(desired: DesiredState, { roles }: Scope): readonly Finding
   const namedIds = new Set(namedRoleIds(desired));
   return (
     assumed
-      // A documented one may be missing from every response, which says nothing about the file.
+      // A documented role may be missing from every response, which does not mean that the file is wrong.
       .filter(({ id }) => namedIds.has(id) && !PREDEFINED_ROLES.includes(id))
       .map(({ id }): FindingData => ({ code: "role-not-retrieved", name: id }))
   );
 }
 
-/** Reports the roles that members would newly hold and that the service may not assign. */
+/** Reports the roles that members would newly hold and that the service may refuse to assign. */
 function unassignableGrants(changes: readonly MemberChange[]): readonly FindingData[] {
   return changes.flatMap((change): readonly FindingData[] => {
     if (change.kind === "delete") return [];

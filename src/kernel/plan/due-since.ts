@@ -6,9 +6,9 @@ import { addressesOfPerson } from "../values/person.ts";
 import type { TimedState } from "./upcoming-dates.ts";
 
 /**
- * Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
- * access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
- * `null` for any other change.
+ * Returns the time since which a change is due: it does only what dates in the file cause, all of which have passed.
+ * Removed access has ended, or is suspended; granted access has begun, or returns after a suspension. In ms since the
+ * epoch; `null` for any other change.
  */
 export function dueSince(change: Change, desired: TimedState, now: number): number | null {
   return change.resource === "member" ? latest(pastTimesOf(change, desired, now)) : null;
@@ -19,7 +19,10 @@ export function isDueInPart(change: Change, desired: TimedState, now: number): b
   return change.resource === "member" && pastTimesOf(change, desired, now).some((time) => time !== undefined);
 }
 
-/** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date has brought. */
+/**
+ * Returns the times of the effects of a change, in ms since the epoch; `undefined` for an effect that no date has
+ * caused.
+ */
 export function pastTimesOf(
   change: MemberChange,
   desired: TimedState,
@@ -88,8 +91,8 @@ function endsOfGrants({ roles = [] }: Pick<DesiredMember, "roles">): readonly nu
 }
 
 /**
- * Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
- * password, which time does not give.
+ * Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs
+ * a password, which no date provides.
  */
 function creationTimes(
   { roles, managed }: MemberImage,
@@ -124,7 +127,7 @@ function updateTimes(
     );
     return starts.length === 0 ? [undefined] : starts;
   });
-  // A suspension also takes a role that nobody has declared, but no date has given it.
+  // A suspension also takes a role that nobody has declared, but no date has granted it.
   const isForeign = (ref: RoleRef): boolean =>
     member.roles !== undefined && grantOf(ref, member) === undefined;
   return [...added, ...diff.removed.map((ref) => (isForeign(ref) ? undefined : endOf(ref, reason, member)))];

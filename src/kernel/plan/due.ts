@@ -19,11 +19,11 @@ import {
 import { dueSince, endOf, entryOf, pastTimesOf } from "./due-since.ts";
 
 /**
- * Plans only the changes that are due: everything else is left out. All access that has ended is taken, whatever is wrong
- * elsewhere: errors are warnings, and of a change that does more, what takes ended access is made alone. A rule that
- * refuses one of these keeps this one back, and no other. What gives access is left out if a rule, or a limit of the run
- * (`ofRun`), refuses anything, or if the role is not live yet. A removal that is due and deferred is left out as well, but stays listed as deferred, so that
- * nobody takes it for done.
+ * Plans only the changes that are due: everything else is left out. All access that has ended is taken, whatever is
+ * wrong elsewhere: errors are warnings, and of a change that does more, what takes ended access is made alone. A rule
+ * that refuses one of these keeps this one back, and no other. What gives access is left out if a rule, or a limit of
+ * the run (`ofRun`), refuses anything, or if the role is not live yet. A removal that is due and deferred is left out
+ * as well, but stays listed as deferred, so that nobody believes that it is done.
  */
 export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): Plan {
   const input = orderedInput(unordered);
@@ -41,7 +41,9 @@ export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): P
   return reported(plan, [...proposed.members.laterFindingData, ...leftOut, ...kept, ...ended.unmatched]);
 }
 
-/** Plans only what takes access that has ended. No rule refuses the plan: what a rule keeps is a warning. */
+/**
+ * Plans only the removal of access that has ended. No rule refuses the plan: access that a rule keeps causes a warning.
+ */
 export function planEnded(unordered: PlanInput): Plan {
   const input = orderedInput(unordered);
   const { plan, kept, unmatched } = endedAccess(proposeChanges(input), input);
@@ -54,8 +56,8 @@ export function keptAccess({ findings }: Pick<Plan, "findings">): readonly strin
 }
 
 /**
- * Returns the plan of what takes ended access in place of one that is refused or has errors, with a warning for each
- * change that gives access and is left out.
+ * Returns the plan that removes ended access, to replace one that is refused or has errors, with a warning for each
+ * change that grants access and is left out.
  */
 export function endedInstead(refused: Plan, refusals: readonly Refusal[], ended: Plan): Plan {
   const because = [
@@ -88,11 +90,11 @@ function asWarning(finding: Finding): Finding {
   return { ...finding, severity: "warning" };
 }
 
-/** The plan of what takes ended access, and the changes that it was made of. */
+/** The plan that removes ended access, and the changes that it consists of. */
 interface EndedAccess {
   readonly plan: Plan;
   readonly taking: readonly MemberChange[];
-  /** The changes that would take all ended access. */
+  /** The changes that would remove all ended access. */
   readonly candidates: readonly MemberChange[];
   /** Access that rules keep. */
   readonly kept: readonly FindingData[];
@@ -100,7 +102,7 @@ interface EndedAccess {
   readonly unmatched: readonly FindingData[];
 }
 
-/** Takes all ended access but what a rule refuses to take. */
+/** Removes all ended access except what a rule refuses to remove. */
 function endedAccess(proposed: ProposedChanges, input: PlanInput): EndedAccess {
   const { desired, leaveOut, now } = input;
   const candidates = [...proposed.members.changes, ...proposed.members.unresolved].flatMap((change) => {
@@ -120,7 +122,7 @@ function endedAccess(proposed: ProposedChanges, input: PlanInput): EndedAccess {
     plan = tried;
     return [];
   };
-  // Halves find the few that are refused without a plan for each.
+  // Bisection finds the few that are refused without a plan for each.
   const takeAll = (changes: readonly MemberChange[]): void => {
     const refusals = take(changes);
     const [change, ...others] = changes;
@@ -150,8 +152,8 @@ function endedAccess(proposed: ProposedChanges, input: PlanInput): EndedAccess {
 }
 
 /**
- * Returns the key by which changes are sorted that take access: if a role has to keep a holder, this is rather somebody who
- * stays, and nobody waits for an invitation that is taken as well.
+ * Returns the sort key of changes that remove access: if a role has to keep a holder, somebody who stays is preferred,
+ * and nobody waits for an invitation that is removed as well.
  */
 function takingOrder({ kind, reason, before, name, id }: MemberChange): string {
   const rank = before?.status !== "accepted" ? 0 : reason === "left" ? 1 : kind === "delete" ? 2 : 3;
@@ -159,8 +161,8 @@ function takingOrder({ kind, reason, before, name, id }: MemberChange): string {
 }
 
 /**
- * Adds the changes that give access, unless anything refuses them or may not be judged correctly. What a rule keeps is taken
- * if those who gain access make up for it, as the next holder of a role does.
+ * Adds the changes that grant access, unless anything refuses them or may not be judged correctly. Access that a rule
+ * keeps is removed if those who gain access make up for it, as the next holder of a role does.
  */
 function withGiven(
   { plan, taking, candidates, kept }: EndedAccess,
@@ -181,7 +183,7 @@ function withGiven(
   return { plan: isPossible(due) ? due : endedInstead(due, refusalsOf(due), plan), kept };
 }
 
-/** Plans some of the changes that take ended access. Rules that these cannot break, as before, are warnings. */
+/** Plans some of the changes that remove ended access. Violations that these cannot cause are warnings. */
 function planTakings(selected: readonly MemberChange[], proposed: ProposedChanges, input: PlanInput): Plan {
   const plan = planSelected(selected, proposed, input);
   const others = plan.refusals.filter((refusal) => !isOfLoss(refusal));
@@ -263,7 +265,7 @@ function endedPart(change: MemberChange, { desired, now }: PlanInput): MemberCha
   return takingOnly(taking, (ref) => (endOf(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
 }
 
-/** Returns an update that takes all roles in place of a removal. */
+/** Returns an update that takes all roles, as a substitute for a removal. */
 function takingAll(
   removal: Extract<MemberChange, { readonly kind: "delete" }>,
   reason: Reason,
@@ -273,7 +275,7 @@ function takingAll(
   return { ...removal, kind: "update", reason, after, fields: memberDiffs(before, after) };
 }
 
-/** Returns the part of an update that only takes some of the roles that it takes; `null` if it takes none of them. */
+/** Returns the part of an update that takes only some of its removed roles; `null` if it takes none of them. */
 function takingOnly(change: MemberChange, isTaken: (ref: RoleRef) => boolean): MemberChange | null {
   const removed = new Set(
     removedBy(change)
@@ -290,7 +292,7 @@ function removedBy({ fields }: MemberChange): readonly RoleRef[] {
   return fields.flatMap((diff) => (diff.field === "roles" ? diff.removed : []));
 }
 
-/** Reports what dates bring and a change has together with something else. */
+/** Reports the effects of dates in changes that also do something else. */
 function leftOutOf(change: MemberChange, input: PlanInput): readonly FindingData[] {
   const { desired, now } = input;
   const part = endedPart(change, input);

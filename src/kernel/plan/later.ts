@@ -10,7 +10,7 @@ import { overrideKind } from "../rules/settings/every-setting.ts";
 import { SENSITIVE } from "../rules/settings/sensitive.ts";
 import { bringsAccess, type UpcomingDate } from "./upcoming-dates.ts";
 
-/** Effects of the dates in a merchant's files at one upcoming moment, and why an apply would be refused then. */
+/** Effects of the dates in a merchant's files at one future time, and why an apply would be refused then. */
 export interface LaterDay {
   /** In ms since the epoch. */
   readonly at: number;
@@ -24,7 +24,10 @@ export interface LaterDay {
 /** Somebody's gains on one day. */
 interface DatedGain {
   readonly name: string;
-  /** Administrators' roles, or sensitive permissions that are held or within reach; all roles of a day that is not judged. */
+  /**
+   * Roles of administrators, or sensitive permissions that are held or within reach; all roles on a day that is not
+   * judged.
+   */
   readonly gained: readonly string[];
 }
 
@@ -34,7 +37,7 @@ type JudgedPlan = Omit<RunPlan & CountedPlan, "reviewed"> & Partial<Pick<Plan, "
 /** Judges the same states as of another time, without the changes of these fingerprints. */
 export type JudgeAt = (now: number) => (without?: ReadonlySet<string>) => JudgedPlan;
 
-/** The dates of a merchant's files, and how to judge what they bring. */
+/** The dates of a merchant's files, and how to judge their effects. */
 export interface DatedMerchant {
   readonly dates: readonly UpcomingDate[];
   readonly files: DesiredState;
@@ -47,16 +50,16 @@ interface PlannedDates extends Pick<CountedPart, "plan" | "live"> {
   readonly judgeAt: JudgeAt;
 }
 
-/** Number of moments of a merchant that are judged; each takes up to three judgements. */
+/** Number of times that are judged for a merchant; each requires up to three judgements. */
 const MAX_JUDGED = 10;
 
-/** Number of moments judged because they bring access. */
+/** Number of times that are judged because they grant access. */
 const MAX_BRINGING = 50;
 
 /**
- * Returns for each merchant of a run the days on which dates bring something, the earliest first. Judges the first of them
- * as if everything due until then were done, also by the limits of the run and by rules across merchants. `declared` are
- * all merchants that these count.
+ * Returns, for each merchant of a run, the days on which dates have an effect, the earliest first. Judges the first of
+ * them as if everything due until then were done, including the limits of the run and rules across merchants.
+ * `declared` are all merchants that these count.
  */
 export function laterDays(
   merchants: readonly DatedMerchant[],
@@ -80,8 +83,8 @@ export function laterDays(
 }
 
 /**
- * Returns the refusals by rules across merchants that each day adds, by moment and merchant. A merchant without dates on a day
- * is as its last dates before left it.
+ * Returns the refusals by rules across merchants that each day adds, by time and merchant. A merchant without dates on
+ * a day is in the state after its previous dates.
  */
 function refusedAcross(
   merchants: readonly DatedMerchant[],
@@ -135,7 +138,7 @@ interface JudgedDay {
   } | null;
 }
 
-/** Groups dates by their moments, the earliest first, and judges some of these. */
+/** Groups dates by time, the earliest first, and judges some of these. */
 function daysOf(
   dates: readonly UpcomingDate[],
   { planned, files }: Pick<DatedMerchant, "planned" | "files">,
@@ -150,7 +153,7 @@ function daysOf(
     if (!judged.has(day)) return { day: { ...day, gains: possibleGains(day.dates) }, part: null };
     const { added, whole, refusals, gains } = judgeDay(day.at, planned.judgeAt, files.members);
     const plan = { ...added, refusals: [], reviewed: { at: day.at } };
-    // Others gain something by dates that are not asked for.
+    // Others gain something on dates that are not requested.
     const emails = new Set(day.dates.map(({ email }) => email.toLowerCase()));
     const own = gains.filter(({ name }) => emails.has(name.toLowerCase()));
     return { day: { ...day, refusals, gains: own }, part: { plan, files, whole } };

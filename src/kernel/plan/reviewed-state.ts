@@ -187,11 +187,11 @@ export interface PersonPermissions {
   reach(name: string): readonly string[];
   /** Returns what roles grant, by their keys. */
   granted(roles: readonly string[]): readonly string[];
-  /** Returns what somebody could reach who held more roles. */
+  /** Returns what somebody with additional roles could reach. */
   reachWith(name: string, roles: readonly string[]): readonly string[];
 }
 
-/** Returns the permissions of people by name, of whom several memberships count together. */
+/** Returns the permissions of people by name; several memberships of a person count together. */
 export function personPermissions(
   access: Access,
   escalation: DesiredState["policies"]["escalation"],
@@ -265,7 +265,7 @@ function reviewedPeople(
   return [...rows, ...later];
 }
 
-/** Yields the names of those whose permissions may differ, because their roles do. */
+/** Yields the names of people whose permissions may differ because their roles do. */
 function* namesOfAffected(before: Access, after: Access): Generator<string> {
   if (before.people === after.people && before.roles === after.roles) return;
   const roles = new Set(

@@ -142,7 +142,7 @@ export function* invitationsInTheWay(members: readonly MemberChange[]): Generato
   }
 }
 
-/** A merchant's plan, of which a part can be planned. */
+/** A merchant's plan, parts of which can be planned. */
 export interface SelectablePlan {
   readonly plan: Plan;
   /** Plans the same states without the changes of these fingerprints. */
@@ -209,7 +209,7 @@ function withDeferred({ changes, deferred }: Plan, isOut: (at: number) => boolea
 /** Returns a function that plans a part, and keeps the last one. */
 function partPlanner({ plan, planWithout, files }: SelectablePlan): SelectablePlan["planWithout"] {
   let last: { readonly leaveOut: ReadonlySet<string>; readonly part: Plan } | null = null;
-  // The overrides of a whole run are no part of a plan, and a selection is another run.
+  // The overrides of a whole run are not part of a plan, and a selection is a different run.
   const { guards, enforced = [] } = files;
   if (
     [guards, ...enforced.map((rules) => rules.guards)].every(({ overrides = [] }) => overrides.length === 0)

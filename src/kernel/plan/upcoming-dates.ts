@@ -13,7 +13,7 @@ export interface UpcomingDate extends DateEffect {
   readonly at: number;
 }
 
-/** Returns what the dates of a file bring in times to come: the earliest first, then by address. */
+/** Returns the effects of the future dates of a file: the earliest first, then by address. */
 export function upcomingDates(
   { members = [], leavers = [] }: TimedState,
   now: number,
@@ -37,7 +37,7 @@ export function upcomingDates(
 
 const SOON = 30 * 86_400_000;
 
-/** Returns what the dates of a file bring within 30 days, and who leaves at any time. */
+/** Returns the effects of the dates of a file within 30 days, and who leaves at any time. */
 export function soonDates(desired: TimedState, now: number): readonly UpcomingDate[] {
   return upcomingDates(desired, now).filter(
     ({ at, what }) => at <= now + SOON || what === "leaves" || what === "leaves-unlisted",
@@ -104,7 +104,7 @@ function hasOwnEnds({ until, roles = [] }: DesiredMember): boolean {
   return until !== undefined || roles.some((grant) => grant.until);
 }
 
-/** Returns whether an entry leaves the beginning of access, or a suspension, to time. */
+/** Returns whether an entry has a date for the beginning of access, or for a suspension. */
 function hasBeginnings({ from, suspended, roles = [] }: DesiredMember): boolean {
   return from !== undefined || suspended !== undefined || roles.some((grant) => grant.from);
 }

@@ -9,7 +9,7 @@ import { withheldBy } from "../rules/guards.ts";
 import type { Removals, Withheld } from "../rules/rule.ts";
 import { invitationsInTheWay, withoutLeftOut } from "./select.ts";
 
-/** The changes to divide into those for now and those that wait. */
+/** The changes to divide into current and waiting ones. */
 export interface WithholdInput extends Pick<Removals, "declared" | "callerId"> {
   readonly scope: Scope;
   readonly found: AccessChanges;
@@ -22,7 +22,7 @@ export interface WithholdInput extends Pick<Removals, "declared" | "callerId"> {
   readonly enforced: readonly GuardSettings[];
 }
 
-/** Changes, of which the guards have some wait. */
+/** Changes, some of which the guards defer. */
 export interface WithheldChanges {
   /** All changes that are not left out. */
   readonly wanted: AccessChanges;
@@ -36,7 +36,7 @@ export interface WithheldChanges {
   readonly withheldByEnforced: readonly Withheld[];
 }
 
-/** Leaves changes out, and has the guards defer removals: of an update, what else it takes and sets is for now. */
+/** Leaves changes out, and lets the guards defer removals: the other parts of an update are made now. */
 export function withholdRemovals({
   scope,
   found,
@@ -68,7 +68,7 @@ export function withholdRemovals({
     leaveOut.size === 0
       ? whole
       : withholding(withoutLeftOut(withParts(found, dividedBy(whole), leaveOut), leaveOut));
-  // Leaving other changes out makes no deferred one due.
+  // Leaving out other changes does not make a deferred one due.
   const divided = dividedBy(current, whole);
   const { wanted } = current;
   const kept = new Set(
@@ -76,7 +76,7 @@ export function withholdRemovals({
   );
   const withheld = [current, whole].flatMap(removalsIn).map(({ deferred }) => deferred);
   const taken = new Set(chosen.map(({ change }) => change.fingerprint));
-  // A person's removal comes after what else it takes from them.
+  // A person's removal comes after the other removals from them.
   const removals = distinctDeferred([
     ...withheld.filter(({ change }) => !taken.has(change.fingerprint)),
     ...chosen,
@@ -136,7 +136,10 @@ interface Parts {
 /** Parts of updates, by the fingerprint of the whole. */
 type Divided = ReadonlyMap<string, Parts>;
 
-/** Divides the updates that wait. The caller's stays whole: what it loses, it may need to remove the others. */
+/**
+ * Divides the updates that wait. The update of the key's owner stays whole, since removing the others may require what
+ * it loses.
+ */
 function divide(withheld: Withheld["deferred"], callerId: string | null): Divided {
   const roles = new Map<MemberChange, Set<string>>();
   for (const {
@@ -180,7 +183,7 @@ function roleKeeper({ roles }: MemberImage): (role: RoleRef) => boolean {
   return ({ id, name }) => ids.has(id) || names.has(name);
 }
 
-/** Returns changes without the later parts of updates of which a part is left out. */
+/** Returns changes without the later parts of updates that are left out in part. */
 function withParts(
   { roles, members }: AccessChanges,
   divided: Divided,

@@ -193,7 +193,7 @@ export type EntryProblem =
       readonly near: string | null;
       /** Some merchant may have roles that its files do not declare. */
       readonly open: boolean;
-      /** The rule only protects it, which makes sense for a live role that no file declares. */
+      /** The rule only protects it, which is useful for a live role that no file declares. */
       readonly protects?: true;
     }
   | { readonly code: "from-after-until"; readonly from: string; readonly until: string }

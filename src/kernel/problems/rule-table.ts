@@ -15,7 +15,7 @@ export interface DiagnosticRule extends Rule {
 }
 
 const error = (summary: string): Rule => ({ severity: "error", summary });
-/** Returns the rule of problems that prevent nothing. */
+/** Returns the rule of problems that do not prevent anything. */
 export const warningRule = (summary: string): Rule => ({ severity: "warning", summary });
 /** Returns the rule of violations. */
 export const refusalRule = (summary: string): Rule => ({ severity: "error", refusal: true, summary });

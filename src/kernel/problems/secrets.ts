@@ -6,10 +6,10 @@ export interface TextRange {
   readonly end: number;
 }
 
-// Straight after a letter or digit only what is as long as a key: a permission such as `task_live_view` is none.
+// Directly after a letter or digit, only a text as long as a key: a permission such as `task_live_view` is not one.
 // Matches greedily: hiding a bracket is better than showing the end of a key.
 const OWN_FORM = /sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/;
-// Keys of other forms say where they come from in front of it. Without a digit it is a name.
+// Keys of other forms have a prefix that says where they come from. Without a digit, it is a name.
 const OTHER_FORM = /(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/;
 const KEY = new RegExp(`(${OWN_FORM.source}|${OTHER_FORM.source})[^\\s"'\`,;\\]})>]*`, "gi");
 

@@ -59,7 +59,7 @@ export function placeIn(
   return allPaths.length === 0 ? null : { own: ownPaths, all: allPaths };
 }
 
-/** Returns whether one of the globs binds a file; a link below a glob does not take what it leads to out of it. */
+/** Returns whether one of the globs binds a file; a link below a glob does not exempt its target. */
 export function isBound(
   { own: ownPaths, all: allPaths }: PathsInProject,
   globs: readonly MatchedGlob[],

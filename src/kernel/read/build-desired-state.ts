@@ -50,7 +50,7 @@ export interface BuiltMerchant {
   readonly bound: readonly string[];
 }
 
-/** Combines a merchant's file with its includes into the desired state, under the rules that hold for it. */
+/** Combines a merchant's file with its includes into the desired state, under the rules that apply to it. */
 export function buildDesiredState(
   main: SourceFile,
   resolve: ResolveInclude,
@@ -105,7 +105,7 @@ function judged(
   if (breaches === null || enforced.some(({ breaches }) => breaches === null)) {
     return [{ code: "too-much-to-judge", location: { at: "first-key", file: merchant.main, path: [] } }];
   }
-  // A file that includes the rules breaks them once.
+  // A file that includes the rules breaks them only once.
   const keyOf = ({ code, message }: Breach): string => JSON.stringify([code, message]);
   const enforcedKeys = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
   return [
@@ -135,7 +135,9 @@ function rulesFor(
   });
 }
 
-/** Returns the readable part of files with errors, to judge it too: one mistake must not hide the others. */
+/**
+ * Returns the readable part of files with errors, so that it can be judged, too: one mistake must not hide the others.
+ */
 function readableState({ file }: SourceFile, rawFiles: readonly RawFile[]): DeclaredAccess | null {
   const contents = rawFiles.map(readableContent);
   const ownContent = contents.find((content) => content.file === file);
@@ -198,7 +200,7 @@ function normalise(
   const currentName = (role: string): string => renamed.get(role) ?? role;
   const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
   const ownEnforcements = enforcements.filter(({ by }) => by === undefined);
-  // Files agree with the settings of enforced rules, and who leaves by those leaves.
+  // Files agree with the settings of enforced rules, and the leavers of those rules count.
   const settings = [...validFiles, ...enforcedFiles(ownEnforcements).flatMap(({ contents }) => contents)];
   const declared = included && adjustRoles(included, main, currentName);
   const members = normaliseMembers(validFiles);
@@ -267,7 +269,7 @@ function adjustRoles(
   });
 }
 
-/** Fields that are all in a table: another key has to be handled. */
+/** All of these fields are in a table; any other key has to be handled. */
 type Fields<Rest, Values> = {
   readonly [Key in keyof Rest]: Key extends keyof Values ? NonNullable<Values[Key]> | undefined : never;
 };

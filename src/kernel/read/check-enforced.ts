@@ -16,7 +16,7 @@ export function enforcedFiles(enforcements: readonly Enforcement[]): readonly Ru
   return [...new Set(files)];
 }
 
-/** Returns what a merchant's files may not say by the projects that they belong to. */
+/** Returns the contents of a merchant's files that their projects do not allow. */
 export function checkEnforced(
   merchant: RuleContext,
   enforcements: readonly Enforcement[],
@@ -134,7 +134,7 @@ export function enforcedBreaches(
 ): readonly LocatedProblem[] {
   return breaches.flatMap((breach) => {
     const rule = ruleLocation(breach, rawFiles);
-    // Causes of such a violation are spread over the file, and the rule is not in it.
+    // The causes of such a violation are spread over the file, and the rule is not in the file.
     const location = locationOf(merchant.main, ["merchant"]);
     const { rule: _, subject, ...problem } = breach;
     const problems: readonly LocatedProblem[] = isOfAll(subject)

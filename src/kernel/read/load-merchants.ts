@@ -227,7 +227,8 @@ function unknownToAll(reports: readonly SharedReport[], wholeProject: boolean): 
     const complete = all.filter(({ open }) => !open);
     const mayBeLive = complete.length < all.length;
     const best = complete.find(({ near }) => near !== null) ?? complete[0];
-    // An undeclared role may be live where roles are not managed: only a likely slip is reported before a plan.
+    // An undeclared role may be live where roles are not managed, so only a likely misspelling is reported before a
+    // plan.
     if (elsewhere || best === undefined || (mayBeLive && best.near === null)) return [];
     const { via: _, role, near, location, protects = false } = best;
     if (protects && near === null) return [{ code: "unknown-protected-role", role, near, location }];
@@ -247,8 +248,8 @@ function knownElsewhere(reports: readonly SharedReport[]): ReadonlyMap<string, r
 }
 
 /**
- * Returns a test whether a problem concerns the selected merchants: it is in one of their files. Where no file has the
- * code of one of them, a file that cannot be read could be its.
+ * Returns a function that tests whether a problem concerns the selected merchants: it is in one of their files. If no
+ * file has the code of one of them, a file that cannot be read could be its file.
  */
 function concerns(
   selected: ReadonlySet<string>,

@@ -43,7 +43,7 @@ export interface BindingEntry {
 export interface Enforcement {
   readonly by?: "base";
   readonly entries: readonly BindingEntry[];
-  /** Set if the file is under no entry and has to be. */
+  /** Set if no entry matches the file, although one must. */
   readonly unlisted: { readonly project: string; readonly location: FileLocation } | null;
   readonly settings: ProjectSettings;
   /** True if the project has errors, so that its rules are unknown. */
@@ -55,7 +55,7 @@ export interface Projects {
   readonly problems: readonly LocatedProblem[];
   /** The files of the projects and of rules. */
   readonly sources: readonly { readonly file: string; readonly text: string }[];
-  /** Returns what holds for a merchant's file, by its name and the paths that it was given by. */
+  /** Returns the requirements for a merchant's file, by its name and the paths that were given for it. */
   enforcementOf(file: string, given: readonly string[]): readonly Enforcement[];
 }
 
@@ -70,7 +70,7 @@ export async function loadProjects(
     (project) => project ?? [],
   );
   return {
-    // Those of a base branch are not to be corrected by this one.
+    // Problems of a base branch cannot be corrected on this branch.
     problems: access.by ? [] : loaded.flatMap(({ problems }) => problems),
     sources: loaded.flatMap(({ sources }) => sources),
     enforcementOf: (file, given) => loaded.flatMap((project) => enforcementBy(project, file, given, access)),
@@ -317,7 +317,7 @@ function rulesOf({ main, sources, complete }: IncludeGraph, by: ProjectAccess["b
   };
 }
 
-/** Reports rules that the files which they bind could change. */
+/** Reports rules that the files under them could change. */
 function rulesInReach(
   { globs, ruleFiles }: Entry,
   location: FileLocation,

@@ -1,6 +1,6 @@
 import type { DesiredState } from "../../model/desired.ts";
 
-/** Returns a state with the dates of other files as the reviewed ones; without, if there are none. */
+/** Returns a state with the dates of other files as the reviewed ones; unchanged if there are none. */
 export function withReviewedEnds(state: DesiredState, reviewed: DesiredState | undefined): DesiredState {
   if (reviewed === undefined) return state;
   const { members, leavers } = reviewed;

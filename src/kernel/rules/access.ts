@@ -14,7 +14,7 @@ export interface RoleAccess {
    */
   readonly permissions: readonly string[] | null;
   readonly custom: boolean;
-  /** Set if it is ignored or has a temporary name: its name means another role of that name, if there is one. */
+  /** Set if it is ignored or has a temporary name: its name then means another role with that name, if there is one. */
   readonly hidden?: true;
 }
 
@@ -34,7 +34,7 @@ export interface PersonAccess {
   readonly mfa: boolean | null;
 }
 
-/** The roles and members at one moment; a replaced role keeps its key. */
+/** The roles and members at one time; a replaced role keeps its key. */
 export interface Access {
   readonly roles: ReadonlyMap<string, RoleAccess>;
   /** Keys of removed roles, which grant nothing. */
@@ -64,7 +64,7 @@ interface AccessOptions {
 }
 
 /**
- * Returns the live access. After an interrupted replacement there are two roles in place of one: merge them to count
+ * Returns the live access. After an interrupted replacement, there are two roles instead of one: merge them to count
  * holders, keep them apart to see what each grants.
  */
 export function accessBefore(
@@ -74,7 +74,7 @@ export function accessBefore(
 ): Access {
   const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
   const people = members.map((member) => personAccess(member, successors));
-  // Changes of their roles affect ignored members, too.
+  // Changes to their roles affect ignored members, too.
   for (const member of ignoredMembers) people.push(personAccess(member, successors));
   const ignored = new Set(ignoredLiveRoles);
   const entries = [...ignoredLiveRoles, ...roles].map((role) => {
@@ -98,7 +98,7 @@ export function accessAfter(before: Access, changes: AccessChanges, options: Acc
   const keyOf = roleKeys(changes.roles, options);
   const roles = rolesAfter(before.roles, changes.roles, options);
   const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
-  // Without changes of members there is nobody to compare.
+  // Without changes to members, there is nobody to compare.
   if (changes.members.length === 0) return { roles, removed, people: before.people };
   // A new role that is not created grants nothing, and has no holders.
   const keysOf = (refs: readonly RoleRef[]): readonly string[] => [
@@ -234,7 +234,7 @@ function roleKeys(
   return ({ id, name }) => (id === null ? (byName.get(name) ?? `new ${name}`) : (successors.get(id) ?? id));
 }
 
-/** Id of a successor → id of the role that it replaces. */
+/** Ids of successors → ids of the roles that they replace. */
 type Successors = ReadonlyMap<string, string>;
 
 const NO_SUCCESSORS: Successors = new Map();
@@ -294,9 +294,9 @@ export interface RoleNames {
 }
 
 /**
- * Indexes roles by their names and ids. An id comes before a name. Of roles with one name, it means the one that the
- * file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter. A declared
- * role is known by its name in the file as well, which it may still have to be given.
+ * Indexes roles by their names and ids. An id takes precedence over a name. If several roles have a name, it means the
+ * one that the file declares, else the one that is not hidden, else a custom one; the order of the roles does not
+ * matter. A declared role is also known by its name in the file, which an apply may still have to set.
  */
 export function roleNames({ roles }: Access, declared: DeclaredRoles): RoleNames {
   const rank = (key: string, { custom, hidden }: RoleAccess): number =>

@@ -24,7 +24,7 @@ import {
 } from "./people-across.ts";
 import { NO_POLICIES, namesInRunLimits } from "./settings/every-setting.ts";
 
-/** A rule across merchants, as a rule of a single access in which people hold what it counts. */
+/** A rule across merchants, as a rule for a single access that has everything that people hold and the rule counts. */
 interface RuleAcross {
   readonly text: string;
   readonly counted: readonly Counted[];
@@ -96,7 +96,7 @@ function ruleSetsOf(states: readonly DesiredState[]): readonly RuleSet[] {
 }
 
 function rulesOf({ policies, checks, origin: { file, path } }: RulesAcross): readonly RuleAcross[] {
-  // Each merchant finds what its people can reach.
+  // Each merchant determines what its people can reach.
   const alone = (rule: Policies): Rules => ({
     policies: { ...rule, escalation: { assign: [], edit: [], create: [] } },
     checks: [],
@@ -120,7 +120,7 @@ function rulesOf({ policies, checks, origin: { file, path } }: RulesAcross): rea
   ];
 }
 
-/** Joins what people hold of the things that a rule counts, at all merchants. */
+/** Joins, for all merchants, what people hold of the things that a rule counts. */
 function joined({ counted }: RuleAcross, merchants: readonly CountedMerchant[], phase: AccessPhase): Access {
   const held = new Map<string, string[]>();
   for (const one of counted) {
@@ -176,7 +176,7 @@ function codesOf(merchants: readonly CountedMerchant[]): ReadonlySet<string> {
   return new Set(merchants.map(({ files }) => files.merchant));
 }
 
-/** Words a violation: where the people hold what, and who can change the rule. */
+/** Describes a violation: what people hold where, and who can change the rule. */
 function refusalOf(
   violation: Violation,
   tense: Tense,
@@ -198,7 +198,7 @@ function refusalOf(
   };
 }
 
-/** Opens the merchants that a set of rules holds for. */
+/** Opens the merchants that a set of rules applies to. */
 function merchantsUnder(
   { holdsFor }: RuleSet,
   run: readonly CountedPart[],
@@ -221,7 +221,7 @@ export interface ResultAcross extends Pick<RuleAcross, "text" | "origin" | "at">
   }[];
 }
 
-/** Judges the access as it is by the rules across merchants; a merchant without a plan counts as declared. */
+/** Judges the current access by the rules across merchants; a merchant without a plan counts as declared. */
 export function resultsAcross(
   run: readonly PlanInRun[],
   declared: readonly DesiredState[],
@@ -250,7 +250,7 @@ interface Said {
   readonly of: ReadonlySet<string>;
 }
 
-/** A set of rules with the merchants that it holds for. */
+/** A set of rules with the merchants that it applies to. */
 interface OpenRuleSet {
   readonly set: RuleSet;
   readonly merchants: readonly CountedMerchant[];
@@ -270,7 +270,7 @@ export function judgeAcross<P extends CountedPlan>(
   const unapplied = new Set(
     parts.flatMap(({ plan, isApplied }) => (isApplied === false || isStopped(plan) ? plan.merchant : [])),
   );
-  // A plan that is refused here takes nothing either, which may break a rule at another merchant.
+  // A plan that is refused here does not remove anything either, which may break a rule at another merchant.
   let said: readonly Said[];
   let known: number;
   do {
@@ -306,7 +306,7 @@ function saidOf(sets: readonly OpenRuleSet[], unapplied: ReadonlySet<string>): r
   const own = sets.filter(({ set }) => !set.by).flatMap(saidBy);
   const keyOf = ({ code, name, check }: Refusal): string => JSON.stringify([code, name, check]);
   const refused = new Set(own.flatMap(({ refusal }) => (refusal ? keyOf(refusal) : [])));
-  // A refusal of the project itself is no loosening.
+  // A refusal by the project itself is not a loosening.
   const byBase = sets
     .filter(({ set }) => set.by)
     .flatMap(saidBy)
@@ -319,12 +319,12 @@ function saidOf(sets: readonly OpenRuleSet[], unapplied: ReadonlySet<string>): r
 /** The codes of refusals by rules across merchants begin with it. */
 const ACROSS = "across-";
 
-/** Returns whether a rule across merchants says something. */
+/** Returns whether a rule across merchants has a setting. */
 export function isAcross({ code }: Pick<Refusal | Finding, "code">): boolean {
   return code.startsWith(ACROSS);
 }
 
-/** Returns a plan without what an earlier judgement has said. */
+/** Returns a plan without the results of an earlier judgement. */
 function unjudged<P extends CountedPlan>(plan: P): P {
   const { refusals, findings } = plan;
   if (!refusals.some(isAcross) && !findings.some(isAcross)) return plan;
@@ -379,7 +379,7 @@ function unknownTo({ names, rules }: RuleSet, merchants: readonly CountedMerchan
   const unknown = names.flatMap(({ what, name }): readonly Said[] => {
     if (what === "role") {
       const near = PREDEFINED_ROLES.find((id) => isSlip(name, id)) ?? null;
-      // The files of a merchant that was not read do not tell the ids of its roles.
+      // The files of a merchant that was not read do not contain the ids of its roles.
       const mayBeId = isLikeRoleId(name) && near === null && !merchants.every(({ isPlanned }) => isPlanned);
       const isKnown =
         PREDEFINED_ROLES.includes(name) || mayBeId || merchants.some((merchant) => merchant.hasRole(name));

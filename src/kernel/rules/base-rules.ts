@@ -66,7 +66,7 @@ export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
   };
 }
 
-/** Returns a refusal as one by enforced rules, whose file may override it if it is of a plan. */
+/** Marks a refusal as one by enforced rules, whose file may override it if it is a refusal of a plan. */
 export function refusalOfEnforced(
   { files: [file], by }: EnforcedRules,
   refusal: Refusal,
@@ -85,7 +85,7 @@ export function refusalOfEnforced(
   };
 }
 
-/** Returns an existing violation as one of enforced rules. */
+/** Marks an existing violation as one of enforced rules. */
 export function findingOfEnforced({ files: [file], by }: EnforcedRules, finding: Finding): Finding {
   return { ...finding, message: ofRules(finding.message, file, by), rules: file };
 }
@@ -94,7 +94,7 @@ function ofRules(message: string, file: string, by: EnforcedRules["by"]): string
   return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
 }
 
-/** Returns the items of a file's own rules that no enforced rule has as well. */
+/** Returns the items of a file's own rules that no enforced rule contains. */
 export function besidesEnforced<T extends Refusal | Finding>(
   ownItems: readonly T[],
   enforced: readonly (Refusal | Finding)[],
@@ -114,8 +114,8 @@ export function refusalsOfBase(
 }
 
 /**
- * Returns the refusals of a plan without those that the base branch's rules add for people and roles whom they refuse in the
- * base branch's own files as well: this pull request neither brings them nor can avoid them.
+ * Returns the refusals of a plan without those that the base branch's rules add for people and roles that they also
+ * refuse in the base branch's own files: this pull request neither causes nor can avoid them.
  */
 export function withoutThoseOfBase(
   refusals: readonly Refusal[],

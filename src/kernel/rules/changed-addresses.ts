@@ -50,7 +50,10 @@ export function sameUsers(
   });
 }
 
-/** Returns a test whether the removal of an old membership takes a role that the new one does not hold, by id or name. */
+/**
+ * Returns a function that tests whether the removal of an old membership takes a role that the new one does not hold,
+ * by id or name.
+ */
 export function lossByNewAddress(
   entries: readonly DesiredMember[],
   rolesOf: (entry: DesiredMember) => readonly string[],

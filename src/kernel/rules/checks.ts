@@ -55,18 +55,18 @@ export function countsOfChecks(rules: Rules, judged: Judged): readonly HolderCou
   return limits.flatMap((check) => formOf(check).counts?.(check, context) ?? []);
 }
 
-/** A role of unknown permissions, because of which a check may be wrong. */
+/** A role with unknown permissions, because of which a check may be wrong. */
 export interface UnknownToCheck {
   readonly name: string;
   readonly permission: string;
 }
 
-/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
+/** Returns the distinct roles with unknown permissions, because of which checks may be wrong. */
 export function unknownToChecks(rules: Rules, judged: Judged): readonly UnknownToCheck[] {
   return [...unknownToEach(rules, judged).values()].flat();
 }
 
-/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
+/** Returns, for each check, the distinct roles with unknown permissions because of which it may be wrong. */
 export function unknownToEach(rules: Rules, judged: Judged): ReadonlyMap<Check, readonly UnknownToCheck[]> {
   const { checks } = rules;
   if (checks.length === 0) return new Map();

@@ -94,7 +94,7 @@ export const emailDomains = {
   },
 } as const satisfies Policy<readonly string[] | undefined>;
 
-/** Returns a test of an address against the allowed domains. */
+/** Returns a function that tests an address against the allowed domains. */
 function domainTest(domains: readonly string[]): (email: string) => boolean {
   const lower = domains.map((domain) => domain.toLowerCase());
   const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));

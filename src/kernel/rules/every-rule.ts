@@ -53,7 +53,7 @@ const GUARDS = { maxRemovals, maxGains, protect, minHolders } as const satisfies
 /** The data of a single rule of a guard. */
 export type GuardItem = ReturnType<(typeof GUARDS)[GuardName]["list"]>[number]["item"];
 
-/** A policy with its value in a state; one that is not set has the value for none. */
+/** A policy with its value in a state; one that is not set has the value for no policy. */
 interface SetPolicy {
   readonly policy: Policy<unknown>;
   readonly value: unknown;
@@ -173,7 +173,7 @@ export function looserPolicies(before: Policies, after: Policies, context: Loose
   return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
 }
 
-/** Returns the guards with those that none of some rules set switched off. */
+/** Returns the guards, with those switched off that none of some rules set. */
 export function withoutDefaults(guards: GuardSettings, isOff: (name: GuardName) => boolean): GuardSettings {
   const off = guardsIn(guards).flatMap(({ name, guard, value }) =>
     value === undefined && isOff(name) ? [[name, guard.off] as const] : [],
@@ -181,7 +181,7 @@ export function withoutDefaults(guards: GuardSettings, isOff: (name: GuardName) 
   return { ...guards, ...Object.fromEntries(off) };
 }
 
-/** Returns what is valid and unwise in the guards and policies of a file. */
+/** Returns what is valid but unwise in the guards and policies of a file. */
 export function lintOfFile(file: Readonly<Record<string, unknown>>, facts: LintFacts): readonly LintOfRule[] {
   return itemsInFile(RULES, file, (rule, written) =>
     written === undefined ? [] : (rule.lint?.(written, facts) ?? []),
@@ -252,7 +252,7 @@ interface CauseItem extends ItemOfKind {
   readonly listed: InSetting;
 }
 
-/** Returns whether a guard's rule holds in an access; `undefined` if it says nothing of access. */
+/** Returns whether a guard's rule holds in an access; `undefined` if it does not concern access. */
 export function resultOfGuard(
   listed: InSetting,
   item: ItemOfKind,
@@ -262,7 +262,7 @@ export function resultOfGuard(
   return guardAt(listed)?.report?.(item as GuardItem, judged, isDeclared);
 }
 
-/** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
+/** Returns whether guards set the rule behind a refusal, rather than only having its default. */
 export function isSet(refusal: Refusal, guards: GuardSettings): boolean {
   const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
   if (set === undefined) return true;
@@ -275,7 +275,10 @@ export function isSet(refusal: Refusal, guards: GuardSettings): boolean {
   );
 }
 
-/** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
+/**
+ * Returns whether a file sets the rule behind a refusal with the value that applies to the merchant, if files can
+ * differ.
+ */
 export function decides(
   { code }: Refusal,
   guards: GuardSettings,
@@ -286,7 +289,7 @@ export function decides(
   const { section, key, kind } = set.guard;
   const written = fieldsOf(file[section])[key];
   const limits = kind.limits(written);
-  // Of limits that hold for everything, the strictest counts.
+  // Of limits that apply to everything, the strictest counts.
   if (limits.every(({ role }) => role !== null)) return written !== undefined;
   return isSameJson(kind.combine([written]), set.value);
 }
@@ -296,12 +299,12 @@ function guardOfCode(code: string): Guard<unknown, GuardItem> | undefined {
   return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
 }
 
-/** Returns whether a refusal is by a guard that judges who loses something. */
+/** Returns whether a refusal comes from a guard that judges who loses something. */
 export function isOfLoss({ code }: Refusal): boolean {
   return code === "self-lockout" || guardOfCode(code)?.keepsAccess === true;
 }
 
-/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
+/** Rewords a refusal for the plan of an undo, whose changes do not come from the file. */
 export function refusalOfUndo(refusal: Refusal, enforcedBy: string | undefined): Refusal {
   const { code, hint } = refusal;
   return { ...refusal, hint: guardOfCode(code)?.undoHints?.[code]?.(enforcedBy) ?? UNDO_HINTS[code] ?? hint };

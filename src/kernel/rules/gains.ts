@@ -15,7 +15,7 @@ export function newRoles(change: MemberChange): readonly RoleRef[] {
   return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
 }
 
-/** The part of a plan that tells who gains what. */
+/** The part of a plan that shows who gains what. */
 export interface Gains {
   readonly impact: Plan["impact"];
   readonly members: readonly MemberChange[];

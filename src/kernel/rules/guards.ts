@@ -7,7 +7,7 @@ import { guardsIn } from "./every-rule.ts";
 import { ALWAYS_ALLOWED } from "./removals.ts";
 import type { Guarded, Removals, Withheld } from "./rule.ts";
 
-/** Returns what the guards refuse of the changes that are made. */
+/** Returns the refusals by guards of the changes that are made. */
 export function guardPlan(settings: GuardSettings, input: Guarded): readonly Refusal[] {
   // Expired invitations beside a membership give nobody access.
   const withoutLeftovers = ({ roles, members }: AccessChanges): AccessChanges => ({
@@ -36,7 +36,7 @@ export function withheldBy(settings: GuardSettings, removals: Removals): Withhel
   };
 }
 
-/** Refuses to take access at once from several people whose address has probably changed. */
+/** Refuses to remove access at once from several people whose address has probably changed. */
 function guardAddresses({ changes }: Guarded): readonly Refusal[] {
   const people = changedAddresses(changes.members);
   const [first] = people;

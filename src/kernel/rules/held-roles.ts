@@ -13,8 +13,8 @@ export interface BlockedDeletions {
 }
 
 /**
- * Finds roles that would be removed or replaced while a member still holds them, which the service rejects. If all of
- * these members wait, so do the role and those who would move to its successor.
+ * Finds roles that would be removed or replaced while a member still holds them, which the service rejects. If the
+ * changes of all these members wait, so do the change of the role and the moves to its successor.
  */
 export function blockHeldRoles(
   changes: AccessChanges,
@@ -55,7 +55,7 @@ export function blockHeldRoles(
   }
 }
 
-/** Returns what some holders wait for; empty if one of them does not wait. */
+/** Returns what the changes of some holders wait for; empty if one of them does not wait. */
 function waitsOf(
   holders: readonly LiveMember[],
   waits: ReadonlyMap<string | null, Deferred>,

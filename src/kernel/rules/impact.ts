@@ -115,14 +115,14 @@ function newReach(
   const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
   const [had, has] = [granting(before), granting(after)];
   const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-  // Shares one list among those who can assign roles: they reach the same.
+  // Shares one list among those who can assign roles, since they can reach the same.
   const reachedSince = memoized((old: readonly string[]) =>
     memoized((now: readonly string[]) => missing(now, old)),
   );
   let size = 0;
   const newlyReached = (former: PersonAccess | undefined, current: PersonAccess): readonly string[] => {
     const [old, now] = [had(former).permissions, has(current).permissions];
-    // A member who gains nothing has no new way.
+    // A member who gains nothing has no new way to reach anything.
     if ([...now].every((permission) => old.has(permission))) return [];
     const formerReach = former !== undefined && isActive(former) ? reached(former) : null;
     if (formerReach !== null && formerReach.anything !== null) return [];

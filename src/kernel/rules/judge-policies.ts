@@ -16,7 +16,7 @@ export function policyViolations(rules: Rules, judged: Judged): readonly Violati
   return policiesIn(rules.policies).flatMap(({ policy, value }) => policy.judge(value, context));
 }
 
-/** Returns what an access does not tell, because of which policies may be violated. */
+/** Returns the unknown facts about an access because of which policies may be violated. */
 export function unknownToPolicies(rules: Rules, judged: Judged): readonly UnknownToRule[] {
   const asking = policiesIn(rules.policies).filter(
     ({ policy, value }) => policy.unknown !== undefined && !policy.isOff(value),

@@ -125,17 +125,17 @@ function keysOf({ rule, subject }: Violation): readonly string[] {
 // Takes a few seconds.
 const MAX_STEPS = 20_000_000;
 
-/** Returns the violations in the files themselves at a moment, regardless of the live state. */
+/** Returns the violations in the files themselves at a time, regardless of the live state. */
 export function declaredViolations(declared: DeclaredAccess, now: number): readonly Violation[] {
   return violationsIn(declared, openDeclared(declared, now));
 }
 
 /**
- * Judges the files by themselves at a moment, with the rules and messages of a plan. Returns `null` if that takes too
+ * Judges the files by themselves at a time, with the rules and messages of a plan. Returns `null` if that takes too
  * much work.
  */
 export function judgeDeclared(declared: DeclaredAccess, now: number): readonly Breach[] | null {
-  // Without rules, who holds what does not matter: a table of it is as large as the file.
+  // Without rules, it does not matter who holds what, and a table of that is as large as the file.
   if (hasNoPolicies(declared) && declared.checks.length === 0) return [];
   const judged = openDeclared(declared, now, { steps: MAX_STEPS });
   try {
@@ -148,7 +148,7 @@ export function judgeDeclared(declared: DeclaredAccess, now: number): readonly B
   }
 }
 
-/** Returns the access that the files declare at a moment, to be judged. */
+/** Returns the access that the files declare at a time, to be judged. */
 export function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): Judged {
   const access = declaredAccess(declared, now);
   const finder = roleFinder(access, new Map());
@@ -201,7 +201,7 @@ function joinedBreaches(violations: readonly Violation[]): readonly Breach[] {
       joined.set(violation, new Map([["", { first: violation, names: [], through: new Set() }]]));
       continue;
     }
-    // One sentence names the holders of the permission, and one those who can reach it in the same steps.
+    // One sentence names the holders of the permission, another one those who can reach it in the same steps.
     const ofCheck = joined.get(check) ?? new Map<string, Joined>();
     joined.set(check, ofCheck);
     const key = JSON.stringify(shared.way.steps ?? null);

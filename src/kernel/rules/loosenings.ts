@@ -110,7 +110,7 @@ export function looseningsOf(
   const { guards, policies, checks } = withRulesOf(base, head);
   return TOPICS.flatMap((topic) =>
     [
-      // The head branch's own rules may name a role by its previous name as well.
+      // The head branch's own rules may also name a role by its previous name.
       ...looserIn(IN_STATE, topic, { ...base, guards, policies, checks }, withRulesOf(head, head), compared),
       ...looserIn(IN_PROJECT, topic, projectOf(base), projectOf(head), compared),
     ].map((text) => ({ topic, text })),
@@ -321,7 +321,7 @@ function earlier(what: string, before: From | undefined, after: From | undefined
   return [`${what} from ${before.text} → ${after === undefined ? "now" : after.text}`];
 }
 
-/** Returns a suspension that is gone, or begins later or ends earlier. */
+/** Returns a suspension that was removed, or begins later or ends earlier. */
 function shorter(
   email: string,
   before: Suspension | undefined,

@@ -12,16 +12,16 @@ import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxGainsSetting } from "./settings/max-gains-setting.ts";
 import { SENSITIVE, sensitiveIn } from "./settings/sensitive.ts";
 
-/** Number of people that a share above 0% always allows. */
+/** Number of people that a percentage above 0% always allows. */
 const LEAST = 10;
 
-/** The limits of files that do not list these: of who gains otherwise than by a new entry, and of new administrators. */
+/** The default limits: on people who gain something other than by a new entry, and on new administrators. */
 const DEFAULTS: GainLimits = {
   [SENSITIVE]: { percent: 5 },
   ...Object.fromEntries(ADMINISTRATORS.map((role) => [role, { count: 2 }])),
 };
 
-/** Limits to how many people one apply gives a permission or a role. */
+/** Limits on how many people one apply gives a permission or a role. */
 export const maxGains = {
   ...maxGainsSetting,
   codes: ["max-gains"],
@@ -59,7 +59,8 @@ export const maxGains = {
       if (gained.length <= allowed) return [];
       const items = [...new Set(gained.flatMap(([, permissions]) => permissions))].sort();
       const names = list(gained.map(([name]) => name));
-      // Permissions that only the base branch's project lists as sensitive: this pull request makes them ordinary.
+      // Permissions that only the base branch's project lists as sensitive: this pull request removes them from the
+      // list.
       const own = gained.filter(([, permissions]) => what !== SENSITIVE || permissions.some(isSensitive));
       const refusal = guardRefusal(
         "max-gains",
@@ -109,7 +110,7 @@ export const maxGains = {
   { readonly kind: "max-gains"; readonly what: string; readonly reach: boolean }
 >;
 
-/** Returns what is looser in some limits, of which shares allow at least so many. */
+/** Returns what is looser in some limits, whose percentages always allow a minimum. */
 function looserGains(before: GainLimits, after: GainLimits, least: number): readonly string[] {
   return Object.entries(before).flatMap(([what, limit]) => {
     const other = after[what];
@@ -127,7 +128,7 @@ function looserGains(before: GainLimits, after: GainLimits, least: number): read
 
 const NOBODY: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
-/** Returns the limits with those that hold by default; none for an empty setting. */
+/** Returns the limits with the defaults; none for an empty setting. */
 function effective(limits: GainLimits | undefined): GainLimits {
   return limits !== undefined && Object.keys(limits).length === 0 ? {} : { ...DEFAULTS, ...limits };
 }

@@ -25,7 +25,8 @@ const COMPLETE_HINT =
   'Check that the file is complete. To write the live state to the file, run "rolecall pull".';
 
 /**
- * The maximum of removals and demotions at once: more are usually a mistake. Roles and members are counted separately.
+ * Maximum number of removals and demotions at once: more are usually a mistake. Roles and members are counted
+ * separately.
  */
 export const maxRemovals = {
   ...maxRemovalsSetting,

@@ -18,7 +18,7 @@ const DEFAULT_MINIMUMS: Minimums = { [OWNER]: OWNERS };
 
 type Minimums = Readonly<Record<string, number>>;
 
-/** By role, the fewest accepted holders. */
+/** Minimum number of accepted holders, by role. */
 export const minHolders = {
   ...minHoldersSetting,
   codes: ["min-holders", "min-holders-wait"],
@@ -210,7 +210,7 @@ function judgeRole(
   }
   const needed = Math.min(min, had.length);
   if (has.length >= needed) return NOTHING;
-  // Of several who have to wait, the user of the key does: afterwards nobody could remove the others.
+  // If somebody has to wait, it is the user of the key: otherwise, nobody could remove the others afterwards.
   const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => (id === callerId ? "0" : "1")));
   const short = needed - has.length;
   if (has.length + pending.length < needed || losing.length < short) {
@@ -294,7 +294,10 @@ function removalsOf(
   return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
 }
 
-/** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
+/**
+ * Returns the refusal of a removal that cannot be deferred; if it is chained, the reason is not only an open
+ * invitation.
+ */
 function waitRefusal(role: string, name: string, member: string, isChained: boolean): Refusal {
   const until = isChained
     ? ", and this removal would depend on another deferred removal"

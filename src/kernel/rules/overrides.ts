@@ -42,8 +42,8 @@ export interface FileOverrides {
 }
 
 /**
- * Applies the overrides of a merchant's file to the refusals of its plan; those of enforced rules are not for it. With
- * `othersGain`, an override for people may be for some who gain in another part of the plan, or later.
+ * Applies the overrides of a merchant's file to the refusals of its plan; refusals by enforced rules do not concern it.
+ * With `othersGain`, an override for people may be for some who gain in another part of the plan, or later.
  */
 export function applyFileOverrides(
   plan: Pick<Plan, "fingerprint" | "refusals" | "changes">,
@@ -66,7 +66,7 @@ export function applyFileOverrides(
   return { refusals, overridden, findingData: leftOver };
 }
 
-/** Returns whether an override is for one of some refusals. */
+/** Returns whether an override applies to one of some refusals. */
 function isForOne({ what }: Override, refusals: readonly Refusal[]): boolean {
   return refusals.some(({ override }) => override !== null && covers(what, override));
 }
@@ -169,7 +169,10 @@ function limitedRun(all: readonly PlanInRun[]): readonly Plan[] {
   });
 }
 
-/** Returns whether an override, with its fingerprint or without, is for people and what they gain, whatever the plan. */
+/**
+ * Returns whether an override, with or without its fingerprint, is bound to people and what they gain, whatever the
+ * plan.
+ */
 export function isBoundToPeople(override: string): boolean {
   const { code, kind } = partsOf(override);
   if (kind?.limit?.boundTo !== "people") return false;
@@ -182,7 +185,10 @@ function partsOf(override: string) {
   return { code, value: override.slice(separator + 1), kind: overrideKind(code) };
 }
 
-/** Returns whether an override is for a plan: one that names people and what they gain is, whatever else the plan changes. */
+/**
+ * Returns whether an override applies to a plan: one that is bound to people and what they gain does, whatever else the
+ * plan changes.
+ */
 function isForPlan(
   { what, fingerprint }: Override,
   plan: Pick<Plan, "fingerprint" | "refusals">,
@@ -193,8 +199,8 @@ function isForPlan(
 }
 
 /**
- * Returns whether an override is for a refusal; one for a count is for every smaller count, too, and one for the gains of
- * a run for those of each merchant.
+ * Returns whether an override applies to a refusal; one for a count also applies to every smaller count, and one for
+ * the gains of a run also to those of each merchant.
  */
 function covers(given: string, needed: string): boolean {
   if (given === needed) return true;
@@ -206,7 +212,7 @@ function covers(given: string, needed: string): boolean {
   return code === other.code && kind.limit?.boundTo === "count" && Number(value) >= Number(other.value);
 }
 
-/** Returns overrides without those that another of them is for as well. */
+/** Returns overrides without those that another of them makes unnecessary. */
 export function neededOverrides(whats: readonly string[]): readonly string[] {
   const distinct = [...new Set(whats)];
   return distinct.filter((what) => !distinct.some((other) => other !== what && covers(other, what)));

@@ -21,7 +21,7 @@ export interface PlanInRun {
   readonly plan: Plan;
   readonly files: DesiredState;
   readonly live: LiveState;
-  /** False if the plan will not be applied, and takes nothing from anybody. */
+  /** False if the plan will not be applied, so that nobody loses anything. */
   readonly isApplied?: false;
 }
 
@@ -39,7 +39,7 @@ export interface Counted {
   readonly name: string;
 }
 
-/** The accesses of a merchant: live, after its plan, and then without what is deferred. */
+/** The access at a merchant: live, after its plan, and after the deferred changes. */
 export type AccessPhase = "before" | "after" | "settled";
 
 type AccessIn = (phase: AccessPhase) => Access;
@@ -48,7 +48,7 @@ type AccessIn = (phase: AccessPhase) => Access;
 export interface CountedMerchant {
   readonly files: DesiredState;
   readonly isPlanned: boolean;
-  /** Returns the keys of the people of whom a rule counts something. */
+  /** Returns the keys of the people who hold something that a rule counts. */
   readonly people: (phase: AccessPhase, counted: Counted) => ReadonlySet<string>;
   /** Returns the permissions that its roles grant. */
   readonly permissions: () => readonly string[];
@@ -78,7 +78,7 @@ export function openMerchants(
     liveAddresses.get(`${merchant} ${id}`),
   );
   const accesses = planned.map(accessesOf);
-  // Files do not say what predefined roles grant; it is the same everywhere.
+  // Files do not say what predefined roles grant, but it is the same everywhere.
   const predefined = accesses.flatMap((access) =>
     [...access("before").roles].filter(([, { custom }]) => !custom),
   );
@@ -102,7 +102,7 @@ function accessesOf({ plan, live }: CountedPart): AccessIn {
   return (phase) => ({ before, after, settled })[phase];
 }
 
-/** Opens a merchant; somebody there without an address is nobody elsewhere. */
+/** Opens a merchant; a member without an address cannot be the same person as one elsewhere. */
 function openMerchant(
   files: DesiredState,
   isPlanned: boolean,
@@ -158,7 +158,7 @@ export function withoutLosses(merchant: CountedMerchant): CountedMerchant {
   };
 }
 
-/** Returns whether a role of a merchant is meant by a name or id: every role of that name, also before it is renamed. */
+/** Returns whether a name or id means a role of a merchant: every role with that name, even before it is renamed. */
 function roleNamed(
   name: string,
   files: DesiredState,

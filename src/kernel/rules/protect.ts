@@ -68,7 +68,7 @@ export const protect = {
       const { resource, name, kind, id, before } = change;
       const [isRole, key] = [resource === "role", id ?? ""];
       const entryName = pinned.get(key) ?? name;
-      // The removal of an old membership is none of the person's.
+      // The removal of an old membership does not count as a removal of the person.
       const ofPerson = change.reason === "address-changed" ? [] : [name, entryName].flatMap(personOf);
       const otherNames = isRole ? [] : [...(addresses.get(key) ?? []), entryName, ...ofPerson];
       const names = [id ?? name, name, nameIn(before) ?? name, ...otherNames];
@@ -83,13 +83,13 @@ export const protect = {
       );
       return [[`${resource} ${id}`, refusal] as const];
     });
-    // Of a change, a part may wait.
+    // Part of a change may wait.
     return [...new Map(refusals).values()];
   },
   causes({ kind, glob }, { resource, name }, { matches, items }) {
     if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
     const names = (pattern: string): boolean => matchesAny([pattern], [name ?? ""], matches);
-    // One that names an id matches no name.
+    // A pattern that names an id matches no name.
     return names(glob) || !items.some((other) => other.kind === kind && names(other.glob));
   },
   lint: (written, { roles, members, matches }) =>

@@ -17,8 +17,8 @@ export interface Reach {
 }
 
 /**
- * Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
- * that lead to others are followed; what they lead to is looked up when it is asked for.
+ * Creates a function that finds what a member can reach; members with the same roles share one answer. Only the
+ * permissions that lead to others are followed; what they lead to is looked up on demand.
  */
 export function reaching(
   access: Access,

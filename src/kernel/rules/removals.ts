@@ -19,7 +19,7 @@ export function takesRoles(change: MemberChange, replaced: ReadonlySet<string>):
   return takenBy(change, replaced).length > 0;
 }
 
-/** Returns what a change takes: roles that have no successor, or the membership, which is `null`. */
+/** Returns what a change removes: roles without a successor, or the membership, which is `null`. */
 function takenBy({ kind, fields }: MemberChange, replaced: ReadonlySet<string>): readonly (RoleRef | null)[] {
   if (kind === "delete") return [null];
   if (kind !== "update") return [];
@@ -117,7 +117,7 @@ export function laterText(losses: Losses): string {
   return later === 0 ? "" : `, ${later} of them by end dates that were added or brought forward`;
 }
 
-/** Returns what to do about losses that a limit refuses: about dates if these are the cause, else the hint. */
+/** Returns what to do about losses that a limit refuses: advice on dates if these are the cause, else the hint. */
 export function lossHint({ ended, later }: Losses, hint: string): string {
   if (later.size > 0) return "Check the dates that are new or earlier in the files.";
   return ended.size === 0
@@ -128,7 +128,10 @@ export function lossHint({ ended, later }: Losses, hint: string): string {
 /** Returns when the membership of some addresses, or a role of it, ends: in ms since the epoch. */
 type AccessEnds = (addresses: readonly string[], role: RoleRef | null) => number;
 
-/** Returns the ends by the dates of files; infinite for what has no end, `NaN` for what the files do not declare. */
+/**
+ * Returns the ends according to the dates in files; infinite if there is no end, `NaN` if the files do not declare the
+ * access.
+ */
 function accessEnds({ members = [], leavers = [] }: DatedFiles, now: number): AccessEnds {
   const entries = entriesByAddress(members);
   const lastEnds = memoized(lastEndsOf);

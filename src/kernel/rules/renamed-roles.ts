@@ -18,7 +18,7 @@ function currentNames(
   const pinned = new Map(head.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
   const renamed = new Map(
     head.flatMap(({ name, previously = [] }) =>
-      // The id of a role means that role, whatever another one says that it was called.
+      // The id of a role always means that role, whatever the previous names of others.
       previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name] as const),
     ),
   );

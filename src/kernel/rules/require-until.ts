@@ -18,10 +18,10 @@ import {
 } from "./rule.ts";
 import { requireUntilSetting } from "./settings/require-until-setting.ts";
 
-/** Roles that are only ever granted with an end date, each with the longest time until it. */
+/** Roles that may only be granted with an end date, each with the maximum time until it. */
 type RequiredEnds = Readonly<Record<string, Duration | null>>;
 
-/** Roles that are only ever granted with an end date. */
+/** Roles that may only be granted with an end date. */
 export const requireUntil = {
   ...requireUntilSetting,
   diagnostics: {
@@ -193,14 +193,14 @@ function compareGrants(
   };
 }
 
-/** Returns whether a grant is live; who was suspended gets back what was granted before. */
+/** Returns whether a grant is live; a suspended member gets the earlier grants back. */
 function isHeld({ roles }: PersonAccess, { key, member }: LongGrant): boolean {
   return roles.includes(key) || member.suspended !== undefined;
 }
 
 const DAY = 86_400_000;
 
-/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
+/** Returns the time that counts for a limit: for a limit in days, an end that is a date counts as a whole day. */
 export function lastMoment({ text: end, ends }: Until, limit: Duration): number {
   return isDate(end) && !isInHours(limit) ? ends - DAY : ends;
 }

@@ -127,8 +127,8 @@ export function unknownMembersInRules(
 const MAX_COMPARED = 100_000_000;
 
 /**
- * Reports permissions of declared roles that no live role has, and that are one typing error away from one that a role has
- * or the service needs; those that the project lists are meant.
+ * Reports permissions of declared roles that no live role has, and that are one typing error away from one that a role
+ * has or the service needs; those that the project lists are intended.
  */
 export function misspeltInRoles(
   { roles = [], projects = [] }: DesiredState,

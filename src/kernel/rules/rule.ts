@@ -34,13 +34,13 @@ interface Judge<Value, Entry> {
   /** Lists the rules of a setting; `written` is what the files set, without defaults. */
   list(value: Value, written: Value): readonly Entry[];
   /**
-   * Counts the people in an access whom the setting limits, as many times for each access; empty if it judges each member
-   * or role, or changes.
+   * Counts the people in an access whom the setting limits together, with as many counts for every access; empty if it
+   * judges members or roles one by one, or changes.
    */
   counts(value: Value, context: PolicyContext): readonly HolderCount[];
   /** Returns what is looser in one setting than in another, in words. */
   looser(before: Value, after: Value, context: LooserContext): readonly string[];
-  /** Returns what is valid and unwise in a setting of a file. */
+  /** Returns what is valid but unwise in a setting of a file. */
   lint?(written: unknown, facts: LintFacts): readonly LintOfRule[];
 }
 
@@ -74,7 +74,7 @@ export interface LintOfRule {
 /** The input of `looser`. */
 export interface LooserContext {
   readonly matches: GlobMatch;
-  /** Returns the name that a role of the former state has now. */
+  /** Returns the current name of a role of the former state. */
   readonly nameOf: NameOf;
 }
 
@@ -99,27 +99,27 @@ export interface Policy<Value> extends PolicySetting<Value>, Judge<Value, RuleEn
   /** Returns whether there is nothing to judge. */
   isOff(value: Value): boolean;
   judge(value: Value, context: PolicyContext): readonly Violation[];
-  /** Returns what the access does not tell, because of which the rule may be violated. */
+  /** Returns the unknown facts about the access because of which the rule may be violated. */
   unknown?(value: Value, context: PolicyContext): readonly UnknownToRule[];
   /** Judges what the files declare besides access, such as dates. */
   readonly declared?: DeclaredJudge<Value>;
 }
 
-/** A fact that an access does not tell. */
+/** An unknown fact about an access. */
 export interface UnknownToRule {
   readonly finding: FindingData;
-  /** The key of the violation that there may be. */
+  /** The key of the possible violation. */
   readonly rule: string;
   /** Says what is unknown about the live access. */
   readonly live: string;
-  /** Says what the files leave open, for so many members. */
+  /** Says what the files leave open, for a number of members. */
   inFiles(times: number): string;
 }
 
-/** Judges declarations, at a moment in ms since the epoch. */
+/** Judges declarations, at a time in ms since the epoch. */
 export interface DeclaredJudge<Value> {
   violations(value: Value, declared: Declarations): readonly DeclaredViolation[];
-  /** Returns the refusals of what a plan makes new, and warnings of what exists. */
+  /** Returns the refusals of new violations, and warnings about existing ones. */
   compare(
     value: Value,
     declared: Declarations,
@@ -184,7 +184,9 @@ export type DeferredForRole = Deferred & { readonly role: string };
 
 /** Removals that a guard does not allow at once. */
 export interface Withheld {
-  /** Those that are deferred, each with the refusal if it cannot be, such as because it would wait for another one. */
+  /**
+   * Deferred removals, each with a refusal if it cannot be deferred, for example because it would wait for another one.
+   */
   readonly deferred: readonly {
     readonly deferred: DeferredForRole;
     /** The key of the role in the access before. */
@@ -195,7 +197,7 @@ export interface Withheld {
   readonly findingData: readonly FindingData[];
 }
 
-/** A limit to what an apply may do. */
+/** A limit on what an apply may do. */
 export interface Guard<Value, Item = unknown>
   extends GuardSetting<Value>,
     Judge<Value, RuleEntry<Value> & { readonly item: Item }> {
@@ -209,7 +211,10 @@ export interface Guard<Value, Item = unknown>
   refuse?(value: Value, guarded: Guarded): readonly Refusal[];
   /** Defers or refuses removals before they are made. */
   withhold?(value: Value, removals: Removals): Withheld;
-  /** Returns whether a refusal with one of its codes is by a rule of the setting. Absent: the refusal has the rule's key. */
+  /**
+   * Returns whether a refusal with one of its codes comes from a rule of the setting. Absent: the refusal has the
+   * rule's key.
+   */
   causes?(item: Item, refusal: Refusal, context: CauseContext<Item>): boolean;
   /** Returns whether a rule holds in an access; `null` if it does not apply. Absent: it limits changes, not access. */
   report?(item: Item, judged: Judged, isDeclared: boolean): RuleResult | null;

@@ -8,8 +8,8 @@ import type { LimitedPlan, LimitedRun, RefusedRun, RunPlan } from "./people-in-r
 import { sensitiveIn } from "./settings/sensitive.ts";
 
 /**
- * Refuses plans that together do more than the guards of a run allow; a run of one merchant has the limits of the merchant.
- * What only the project of the base branch limits, the pull request loosens.
+ * Refuses plans that together do more than the guards of a run allow; a run of one merchant has the limits of the
+ * merchant. A limit that only the project of the base branch sets is one that the pull request loosens.
  */
 export function limitRun<P extends RunPlan>(plansOfRun: readonly LimitedPlan<P>[]): readonly P[] {
   const parts = plansOfRun.map(({ plan, files }) => ({ plan: unlimited(plan), files }));

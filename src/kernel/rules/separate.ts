@@ -43,7 +43,7 @@ export const separate = {
     const { index, find } = context;
     return distinct(sets).flatMap((roles) => {
       const rule = keyOf(roles);
-      // In the order of the names, so that what each person holds is in that order.
+      // In the order of the names, so that each person's roles are in that order.
       const names = new Map(roles.map((role) => [find(role), role] as const).sort(by(([, role]) => role)));
       const held = new Map<PersonAccess, string[]>();
       for (const name of names.values()) {

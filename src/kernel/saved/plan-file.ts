@@ -63,7 +63,7 @@ const memberImage = described(
 const diffs = mapFields({ ...ROLE_FIELDS, ...MEMBER_FIELDS }, (field, { kind }) =>
   z.strictObject({ field: z.literal(field), ...DIFFS[kind.name] }),
 );
-// Its type would need a tuple, which a loop has not.
+// Its type would need a tuple, which a loop does not have.
 const oneDiff = z.discriminatedUnion("field", diffs as never) as z.ZodMiniType as z.ZodMiniType<FieldDiff>;
 const fieldDiff = described(oneDiff, {
   id: "fieldDiff",
@@ -94,7 +94,7 @@ const base = {
 
 function changesOf<R extends string, I extends z.ZodMiniType>(resource: R, image: I) {
   const common = { resource: z.literal(resource), name: text };
-  // An empty tuple has no form in JSON Schema; a list with room for nothing is the same.
+  // JSON Schema cannot express an empty tuple; a list with a maximum length of 0 is equivalent.
   const none = z.array(z.never()).check(z.maxLength(0)) as unknown as z.ZodMiniType<[]>;
   return z.discriminatedUnion("kind", [
     z.strictObject({

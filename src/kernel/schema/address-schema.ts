@@ -31,8 +31,8 @@ const api = described(
 );
 
 /**
- * Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost, and
- * the version of the API is part of every request.
+ * Returns whether a URL has nothing but origin and path: credentials do not belong in a file, a query would be lost,
+ * and the API version is part of every request.
  */
 function isPlainUrl(value: string): boolean {
   if (!URL.canParse(value)) {

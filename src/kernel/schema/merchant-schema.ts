@@ -305,7 +305,7 @@ export const merchantSchema = described(
     title: "rolecall merchant file",
     description: "The desired roles and members of one merchant account.",
     examples: [{ version: 1, merchant: "MC4F7K2P", roles: [], members: [] }],
-    // Without a merchant it is a file for others to include, which says nothing about any one merchant.
+    // Without a merchant, it is a file for others to include, which must not be specific to one merchant.
     dependencies: { api: ["merchant"] },
   },
 );

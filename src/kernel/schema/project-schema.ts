@@ -14,7 +14,7 @@ export const RULE_SECTIONS = ["guards", "policies", "checks", "leavers", "ignore
 
 const IDENTITY: ReadonlySet<string> = new Set(["version", "merchant", "environment"]);
 
-/** The sections that a project may forbid a file: all but those that say which account it describes. */
+/** The sections that a project may forbid in a file: all but those that say which account it describes. */
 export const SECTIONS = Object.keys(merchantSchema._zod.def.shape).filter((key) => !IDENTITY.has(key));
 
 const glob = described(

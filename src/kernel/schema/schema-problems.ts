@@ -62,7 +62,7 @@ function describe(issue: z.core.$ZodIssue, base: Path, context: Context): readon
       );
     case "invalid_union":
       return describeUnion(issue, path, context);
-    // The schema uses nothing that says any of these.
+    // The schema uses nothing that causes any of these.
     case "not_multiple_of":
     case "invalid_element":
       throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
@@ -107,7 +107,7 @@ function wrongType(path: Path, kinds: readonly Kind[], value: unknown, root: unk
     return { code: "null-value", path, wanted: kinds, location };
   }
   const got = kindOf(value);
-  // Numbers that JSON does not have: .inf and .nan.
+  // Numbers that do not exist in JSON: .inf and .nan.
   return kinds.includes(got)
     ? { code: "bad-count", path, value, location }
     : { code: "wrong-type", path, wanted: kinds, got, value, location, ...hiddenAt(path) };

@@ -35,7 +35,7 @@ export function breachProblems(breaches: readonly Breach[], view: RuleContext): 
   return [...problems.values()];
 }
 
-/** Returns a function that makes a value once it is asked for. */
+/** Returns a function that computes a value on the first call. */
 function lazily<Value>(make: () => Value): () => Value {
   const made = memoized((_: null) => make());
   return () => made(null);

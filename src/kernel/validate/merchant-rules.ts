@@ -100,7 +100,7 @@ function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedPr
         firsts.set(key, { value: fields[field], location });
         return [];
       }
-      // In one file the whole entry is a repeat.
+      // Within one file, the whole entry is a duplicate.
       return first.location.file === file || sameValue(first.value, fields[field])
         ? []
         : [{ code: "conflicting-member", email, field, location, first: first.location }];
@@ -218,7 +218,7 @@ function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] 
   );
 }
 
-/** Requires that the fewest holders of a role are no more than its most holders. */
+/** Requires that the minimum number of holders of a role does not exceed its maximum. */
 function possibleHolders({ rawFiles, roles }: RuleContext): readonly LocatedProblem[] {
   const renamed = renamedRoles(roles);
   const strictest = (direction: SettingLimit["stricter"]) => {

@@ -179,7 +179,7 @@ export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
   );
 }
 
-/** Warns wherever the address of somebody who has left still stands. */
+/** Warns wherever a file still has the address of somebody who has left. */
 export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): readonly LocatedProblem[] {
   const leaversByAddress = new Map<string, RawLeaver>();
   for (const leaver of leavers) {
@@ -210,7 +210,7 @@ export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): rea
   });
 }
 
-/** Warns of roles that the service may not assign, where a date would have it assign them. */
+/** Warns of roles that the service may refuse to assign, where a date requires it to assign them. */
 export function assignableGrants({ members, now }: RuleContext): readonly LocatedProblem[] {
   return members.flatMap((member) =>
     member.grants.flatMap((grant): readonly LocatedProblem[] => {
@@ -275,7 +275,7 @@ export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
     : unheld.map(({ name, location }): LocatedProblem => ({ code: "unheld-role", names: [name], location }));
 }
 
-// From more on, they have one warning, at the first of them.
+// If there are more, they share one warning, at the first of them.
 const MAX_UNHELD = 3;
 
 // Number of uses from which a similar permission that is used once counts as a misspelling.
@@ -313,12 +313,15 @@ export function usualPermissions(merchant: RuleContext): readonly LocatedProblem
   });
 }
 
-// Larger names are not typed by hand.
+// Longer names are not typed by hand.
 const MAX_COMPARED = 100_000_000;
 
 type IsWanted = (text: unknown) => text is string;
 
-/** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */
+/**
+ * Returns a function that tests whether an ignore pattern may match: only the literal prefix counts, to avoid false
+ * warnings.
+ */
 function openIgnored(merchant: RuleContext, key: "roles" | "members"): (text: string) => boolean {
   const beginnings = new Set(
     ignoredAt(merchant, key).map(({ value }) =>

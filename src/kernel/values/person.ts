@@ -18,7 +18,7 @@ export function entriesByAddress(members: readonly DesiredMember[] = []): Readon
   return entries;
 }
 
-/** Returns addresses, in lower case, with all others of the same people; one list may continue where another ends. */
+/** Returns addresses, in lower case, with all other addresses of the same people; lists may be chained. */
 export function withOtherAddresses(
   addresses: ReadonlySet<string>,
   members: readonly DesiredMember[],

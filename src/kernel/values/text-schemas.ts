@@ -87,8 +87,8 @@ export const ROLE_ENTRY = /^role:\s*\S/;
 export const DOMAIN =
   /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
 
-// No space, no invisible character, one @, a dot in the domain; in quotes, what the address may hold in front of the @
-// is free. The service has the last word.
+// No space, no invisible character, one @, a dot in the domain; a quoted part in front of the @ may contain anything.
+// The service makes the final decision.
 const PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
 const QUOTED = String.raw`"(?:[^"\\\p{Cc}\p{Cf}\p{Cs}]|\\[^\p{Cc}\p{Cf}\p{Cs}])+"`;
 
@@ -115,7 +115,7 @@ export function includeMistake(path: string): "absolute" | "backslash" | "patter
   return isYamlName(path) ? null : "ending";
 }
 
-/** Returns why a text is no glob over the project's files; null if it is one. */
+/** Returns why a text is not a glob over the project's files; null if it is one. */
 export function globMistake(
   glob: string,
 ): "empty" | "absolute" | "backslash" | "parent" | "negated" | "long" | null {

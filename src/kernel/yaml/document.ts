@@ -24,7 +24,7 @@ export const YAML_DIALECT = {
   version: "1.2",
   merge: false,
   resolveKnownTags: false,
-  // The library compares every key with every other; the converter does it with a set.
+  // The library compares every key with every other; the converter uses a set instead.
   uniqueKeys: false,
 } as const;
 
@@ -241,7 +241,7 @@ function openingBefore(offset: number, text: string, document: Document.Parsed):
   return opening;
 }
 
-/** Tags that the core types do not know; `!!str` and its like are no problem. */
+/** Tags that the core types do not know; `!!str` and similar tags are not a problem. */
 function tagProblems(text: string, warnings: readonly Finding[]): readonly Problem<YamlProblem>[] {
   return warnings
     .filter(({ code }) => code === "TAG_RESOLVE_FAILED")

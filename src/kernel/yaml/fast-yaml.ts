@@ -4,13 +4,13 @@ import type { Path, Problem, YamlProblem } from "../problems/problem.ts";
 import { MAX_DEPTH, MAX_LENGTH } from "../values/limits.ts";
 import { fieldsOf, listOf } from "../values/values.ts";
 
-/** Matches the beginning of a plain scalar that is no word: as a key, the parsers take it for different texts. */
+/** Matches the beginning of a plain scalar that is not a word: the two parsers read such a key as different texts. */
 const OTHER = String.raw`(?:(?:null|true|false)(?![^\s,:{}[\]])|[^\sa-z_"'\u0080-\uffff,:{}[\]#])`;
 
 /** Matches, line by line, what needs the full parser: on all other texts, both parsers agree. */
 const SPECIAL = new RegExp(
   [
-    // So many spaces that the other patterns, which search from each of them, would take long.
+    // So many spaces that the other patterns, which search from each of them, would be slow.
     " {1000}",
     // Tabs, rare line breaks, and line breaks that are escaped.
     String.raw`[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|\\\r?$`,
@@ -21,7 +21,7 @@ const SPECIAL = new RegExp(
     String.raw`(?:^|[\s,[{:-])(?:[&*!?]|[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$))`,
     // Former booleans.
     String.raw`(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])`,
-    // Keys that are no words, with a colon and without one.
+    // Keys that are not words, with and without a colon.
     String.raw`(?:^|[\s,{[])(?:${OTHER}[^\s,{}[\]]*)? *:(?=[\s,[\]{}]|$)`,
     String.raw`[{\]}](?:[^{}[\]]*,)?\s*${OTHER}[^,:{}[\]]*(?=[,}])`,
     // Text behind a quotation or a bracket.
@@ -106,9 +106,9 @@ const MEMBERS = /^members: *\r?\n(?=( *)- )/m;
 
 /**
  * Cuts a text of plain YAML between entries of its members into pieces of about this many characters, so that reading
- * them one after the other takes the memory of one. Each piece begins with the key of the members but the first, which
- * begins as the text does; the last ends as the text does. A cut inside a quotation, a bracket or a block leaves a
- * piece that is no YAML: what can be read in pieces means the same as the whole.
+ * them one after the other takes only the memory for one. Each piece begins with the key of the members, except the
+ * first, which begins as the text does; the last ends as the text does. A cut inside a quotation, a bracket or a block
+ * leaves a piece that is not YAML, so a text that can be read in pieces means the same as the whole.
  */
 export function* yamlChunks(text: string, size: number): Generator<string> {
   if (text.length <= size) {

@@ -199,7 +199,7 @@ export function parseFaults(text: string): FaultsText {
   return parseDocumentAs(text, FORM);
 }
 
-/** Checks faults that are no text; throws a 400 that names every problem. */
+/** Checks faults that are not text; throws a 400 that names every problem. */
 export function parseFaultsValue(value: unknown): FaultsText {
   return checkDocument(value, FORM);
 }

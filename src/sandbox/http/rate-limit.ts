@@ -44,7 +44,7 @@ function tokenBucket(perSecond: number, burst: number): RateLimiter {
   const buckets = new Map<string, Bucket>();
   return (client, now) => {
     const { tokens, at } = buckets.get(client) ?? { tokens: burst, at: now };
-    // A clock that is set back removes no tokens.
+    // Setting the clock back does not remove tokens.
     const filled = Math.min(burst, tokens + (Math.max(0, now - at) * perSecond) / 1000);
     const passes = filled >= 1;
     buckets.set(client, { tokens: passes ? filled - 1 : filled, at: now });

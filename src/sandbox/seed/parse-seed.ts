@@ -123,7 +123,7 @@ const FORM: DocumentForm<Seed> = {
   check: checkSeed,
 };
 
-/** Checks a seed that is no text; throws a 400 that names every problem. */
+/** Checks a seed that is not text; throws a 400 that names every problem. */
 export function checkSeedValue(value: unknown): Seed {
   return checkDocument(value, FORM);
 }
@@ -133,7 +133,7 @@ export function checkAddedMerchant(value: unknown): SeedMerchant {
   return checkDocument(value, { schema: merchant, check: (entry) => checkMerchant(entry, []) });
 }
 
-/** Checks an API key to add for merchants that exist; throws a 400 that names every problem. */
+/** Checks an API key to add for existing merchants; throws a 400 that names every problem. */
 export function checkAddedKey(value: unknown, merchants: ReadonlySet<string>): SeedKey {
   return checkDocument(value, { schema: key, check: (entry) => checkKeyMerchants(entry, merchants, []) });
 }
@@ -188,7 +188,7 @@ function checkMembers(
 }
 
 function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssue[] {
-  // Two live roles may have one name, and are told apart by their ids.
+  // Two live roles may have the same name, and are distinguished by their ids.
   const names = merchant.roles.map(({ id, name }) => (id === undefined ? name : undefined));
   const roleIds = merchant.roles.map((role) => role.id);
   // Any id will do: only the keys are looked up here.

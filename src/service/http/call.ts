@@ -33,9 +33,11 @@ export interface Call<T> {
   readonly finishes?: true | undefined;
   /** The invited address: a 429 may concern that address alone. */
   readonly address?: string;
-  /** Delays an invitation beside other work while its address is refused; absent: it waits like any request. */
+  /**
+   * Delays an invitation while its address is refused, without blocking other work; absent: it waits like any request.
+   */
   readonly holdBack?: HoldBack | undefined;
-  /** Place in line: a call waits until those of an earlier turn are sent; absent: 0. */
+  /** Position in the queue: a call waits until those of an earlier turn are sent; absent: 0. */
   readonly turn?: number;
   /** Timeout of each attempt, in ms, if shorter than usual. */
   readonly withinMs?: number;

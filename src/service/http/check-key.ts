@@ -1,6 +1,6 @@
 import { RolecallError } from "../../model/errors.ts";
 
-/** Throws RolecallError for a key that cannot be right; the error does not show it, as one of Node would. */
+/** Throws RolecallError for a key that cannot be valid; unlike Node's own error, it does not show the key. */
 export function checkKey(key: string, keySource: string): void {
   if (/^(["']).*\1$/.test(key)) {
     throw new RolecallError("key-malformed", `The key in ${keySource} is in quotes.`, {

@@ -26,7 +26,7 @@ export interface ClientOptions extends Omit<AttemptOptions, "secrets"> {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
   /**
-   * Once aborted, no wait goes on and no write is sent: a call that would have to be retried ends with its last failure.
+   * Once aborted, waits end and no write is sent: a call that would have to be retried ends with its last failure.
    */
   readonly cancelled: AbortSignal;
 }
@@ -56,11 +56,11 @@ export function createClient(options: ClientOptions): Client {
   /** Returns whether the last recheck is too old to rely on. */
   const needsRecheck = ({ recheck }: Call<unknown>, { recheckedAt, rechecks }: CallState): boolean => {
     if (recheck === undefined || now() - recheckedAt <= RECHECK_MAX_AGE_MS) return false;
-    // If the service is so slow that the next turn takes that long too, another recheck would be no fresher.
+    // If the service is so slow that the next turn takes as long, another recheck would not be fresher.
     return rechecks === 0 || limiter.pausedAfter(recheckedAt);
   };
 
-  /** Throws the last failure of a write that may not be sent any more, or that it was not sent. */
+  /** Throws the last failure of a write that may no longer be sent, or the failure that it was not sent. */
   const checkCancelled = (call: Call<unknown>, state: CallState): void => {
     const isFinished = call.finishes !== true || state.attempts > 0;
     const isStopped = (cancelled.aborted && isFinished) || state.heldBack?.holdBack.stop.aborted;
@@ -68,12 +68,12 @@ export function createClient(options: ClientOptions): Client {
   };
 
   const acquire = (call: Call<unknown>, state: CallState): Promise<Permit> => {
-    // A recheck must not get stale again at the end of the queue.
+    // A recheck must not become stale again at the end of the queue.
     const urgent = state.attempts > 0 || call.recheck !== undefined;
     const signal = isWrite(call) ? cancelled : call.signal;
     const permit = untilCancelled(call, limiter.acquire(urgent, signal, call.turn), cancelled, state.last);
     if (call.finishes !== true) return permit;
-    // After a stop it waits neither in line nor for the end of a pause.
+    // After a stop, it waits neither in the queue nor for the end of a pause.
     return permit.catch((reason: unknown) => {
       checkCancelled(call, state);
       if (cancelled.aborted) return UNLIMITED;
@@ -126,7 +126,7 @@ export function createClient(options: ClientOptions): Client {
       isHeld = false;
     };
     try {
-      // The queue may have taken all of its time.
+      // It may have spent all of its time in the queue.
       if (state.last) checkTime(call, state, state.last);
       checkCancelled(call, state);
       if (state.attempts === 0) await begin(call, state);
@@ -204,7 +204,7 @@ export function createClient(options: ClientOptions): Client {
     if (recovered !== null) return recovered;
     // Without a response, or with a gateway's, the request may still arrive.
     const responded = status !== null && !GATEWAY_STATUSES.has(status);
-    // Lists may lag behind: the conflict may be with what the attempt before has created.
+    // Lists may lag behind: the conflict may be with the result of the previous attempt.
     if (status === 409 && state.isResponseLost) throw conflictOfRepeat(error);
     const reason = responded && error.request?.uncertain ? createNotApplied(error) : error;
     await wait(call, { ...failed, error: reason }, state, responded ? 0 : LATEST_ARRIVAL_MS);

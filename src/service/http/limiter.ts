@@ -22,7 +22,7 @@ export interface Permit {
 /** Limits the requests in flight to one service, and pauses all of them while it refuses everything. */
 export interface Limiter {
   /**
-   * Waits in line for a permit, behind all `urgent` requests and those of an earlier `turn` (absent: 0); rejects with the
+   * Waits for a permit, behind all `urgent` requests and those of an earlier `turn` (absent: 0); rejects with the
    * signal's reason.
    */
   acquire(urgent: boolean, signal?: AbortSignal, turn?: number): Promise<Permit>;
@@ -43,7 +43,7 @@ export interface LimiterOptions {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Once aborted, no request waits for the end of a pause, and those with an aborted signal reject at once. */
   readonly closing?: AbortSignal;
-  /** Takes each measured rate limit, per second; `null` when there is none any more. */
+  /** Receives each measured rate limit, per second; `null` when there is none any longer. */
   readonly onPace?: (perSecond: number | null) => void;
 }
 
@@ -59,7 +59,10 @@ interface Waiter {
 /** Minimum number of requests in flight before the first response; else half of the maximum. */
 const GENTLE_START = 4;
 
-/** Number of refusals in a row, without a later success, after which all requests are paused; fewer one after the other. */
+/**
+ * Number of consecutive refusals, without a later success, after which all requests are paused; fewer if requests are
+ * sent one after the other.
+ */
 const BLOCKED_BY = 4;
 const BLOCKED_ALONE_BY = 2;
 
@@ -101,7 +104,7 @@ export function createLimiter({ concurrency, now, sleep, closing, onPace }: Limi
   let careful = false;
   let streak: RefusalStreak | null = null;
   let pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Start of the last pause: responses to earlier requests say nothing about the time after it. */
+  /** Start of the last pause: responses to earlier requests say nothing about the time since. */
   let blockedAt = Number.NEGATIVE_INFINITY;
   /** Number of pauses since the last success. */
   let pauses = 0;
@@ -167,7 +170,9 @@ export function createLimiter({ concurrency, now, sleep, closing, onPace }: Limi
     };
   };
 
-  /** Returns how many may be in flight: only one while it is open whether a pause is over or a refusal concerns all. */
+  /**
+   * Returns how many may be in flight: only one while it is unclear whether a pause is over or a refusal concerns all.
+   */
   const most = (): number => (pauses > 0 || streak ? 1 : Math.floor(width));
 
   const start = (): void => {
@@ -227,7 +232,7 @@ export function createLimiter({ concurrency, now, sleep, closing, onPace }: Limi
   };
 }
 
-/** Inserts a waiter behind all of its turn and of earlier ones. */
+/** Inserts a waiter behind all those of its own turn and of earlier ones. */
 function insertByTurn(queue: Waiter[], waiter: Waiter): void {
   const behind = queue.findLastIndex(({ turn }) => turn <= waiter.turn);
   queue.splice(behind + 1, 0, waiter);

@@ -4,7 +4,7 @@ export interface Pacer {
   due(): number;
   /** Records that a request is sent now. */
   sent(): void;
-  /** Records that there was nothing to send until now. */
+  /** Records that there has been nothing to send until now. */
   idle(): void;
   /** Records a success. */
   passed(): void;
@@ -37,7 +37,7 @@ const SLOWEST = 1;
 /** A pace of this multiple of the actual rate is dropped. */
 const UNUSED = 4;
 
-/** Longest delay that is made up for, in ms, after a busy machine sent too late. */
+/** Maximum delay to make up for, in ms, after a busy machine sent too late. */
 const CATCH_UP_MS = 100;
 
 /**

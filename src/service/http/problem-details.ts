@@ -93,14 +93,14 @@ function bounded(text: string): string {
   return text.length > MAX_FIELD ? `${text.slice(0, MAX_FIELD)}…` : text;
 }
 
-/** The message for a status that is no success. */
+/** The message for a status other than success. */
 export interface StatusMessage {
   readonly code: ErrorCode;
   readonly title: string;
   readonly hint: (context: RequestContext, problem: ProblemDetails | undefined) => string;
 }
 
-/** Returns the message for a status that is no success. */
+/** Returns the message for a status other than success. */
 export function statusMessage(status: number): StatusMessage {
   const message = STATUS_MESSAGES[status];
   if (message) return message;

@@ -9,7 +9,7 @@ import { problemOf, type RequestContext, sanitizeLine, statusMessage } from "./p
 import type { RetryLimit } from "./retry.ts";
 import type { LostResponse, TransportResponse } from "./transport.ts";
 
-/** Returns the failure for a response that is no success. */
+/** Returns the failure for a response other than success. */
 export function responseFailure(response: TransportResponse, context: RequestContext): RolecallError {
   const { status } = response;
   const { code, title, hint } = statusMessage(status);
@@ -174,7 +174,7 @@ function base64Of(bytes: Buffer): readonly string[] {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
     const last = (offset + bytes.length) % 3 === 0 ? text.length : text.length - 1;
     const ownText = text.slice(Math.ceil((offset * 8) / 6), last);
-    // Less of it would hide words that are no secret.
+    // A shorter part would hide words that are not secret.
     return ownText.length < 8 ? [] : [ownText, ownText.replaceAll("-", "+").replaceAll("_", "/")];
   });
 }
@@ -290,7 +290,7 @@ function withFullStop(sentence: string): string {
   return sentence.replace(/\.?$/, ".");
 }
 
-/** Returns the failure of a request that is not retried any more, with the reason and what to do. */
+/** Returns the failure of a request that is no longer retried, with the reason and what to do. */
 export function retriesExhausted(error: RolecallError, because: RetryLimit): RolecallError {
   // Its message already says when to try again, and no option makes that sooner.
   if (error.code === "invitation-limited") return error;

@@ -126,7 +126,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** A wait for one address beside other work; `endedAt` is when the other work was done. */
+/** A wait for one address during other work; `endedAt` is when the other work was done. */
 export interface HeldBack {
   readonly until: number;
   readonly holdBack: HoldBack;

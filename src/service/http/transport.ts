@@ -9,7 +9,7 @@ export interface TransportRequest {
   readonly body?: string;
   /** Aborts the request, which rejects with its reason. */
   readonly signal?: AbortSignal;
-  /** Once aborted, a request that is not sent yet rejects with its reason; one in flight goes on. */
+  /** Once aborted, a request that is not sent yet rejects with its reason; one in flight continues. */
   readonly notAfter?: AbortSignal;
   /** Timeout of the whole response, in ms, if shorter than usual. */
   readonly withinMs?: number;

@@ -27,7 +27,7 @@ export function formatsOf(kind: keyof Documents): readonly string[] {
   return FORMATS.filter(({ prints }) => prints[kind] !== undefined).map(({ name }) => name);
 }
 
-/** Returns whether a format has no room for the caveats of an answer. */
+/** Returns whether a format cannot contain the caveats of an answer. */
 export function isTablesOnly(format: string): boolean {
   return FORMATS.some(({ name, tablesOnly }) => name === format && tablesOnly);
 }

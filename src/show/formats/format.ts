@@ -36,7 +36,10 @@ export interface PlansDocument {
   }>;
 }
 
-/** Returns the views of a document's plans; loads what makes them on demand, as commands without plans do not need it. */
+/**
+ * Returns the views of a document's plans; loads the code for them on demand, since commands without plans do not need
+ * it.
+ */
 export async function viewsOf({
   plans,
   placeOf,
@@ -54,7 +57,7 @@ export interface DriftsDocument
   readonly drifts: readonly Drift[];
 }
 
-/** Problems of files, and what they were checked against. */
+/** Problems of files, with the files that were checked. */
 export interface ProblemsDocument {
   readonly diagnostics: readonly Diagnostic[];
   /** The same with paths from the root of the project. */
@@ -62,7 +65,7 @@ export interface ProblemsDocument {
   /** The files that were checked, from the root of the project. */
   readonly files: readonly string[];
   readonly rules: readonly Pick<DiagnosticRule, "code" | "severity" | "summary">[];
-  /** The text for no problem. */
+  /** The text if there are no problems. */
   readonly none: string;
   readonly command: "validate" | "lint";
   /** The version of the program. */
@@ -77,9 +80,9 @@ export interface ResultDocument {
 
 /** The answer to a question; its text includes the caveats. */
 export interface AnswerDocument extends ResultDocument {
-  /** Everything in the answer, one fact in each row. */
+  /** Everything in the answer, with one fact per row. */
   readonly table: () => Table;
-  /** What the table leaves out, in sentences; in parts that are safe to print. */
+  /** Sentences about what the table leaves out, as parts that are safe to print. */
   readonly caveats: readonly string[];
 }
 
@@ -92,7 +95,7 @@ export interface Documents {
   readonly result: ResultDocument;
 }
 
-/** Where and how much is printed. */
+/** The destination and the extent of the output. */
 export interface Paper {
   readonly style: Style;
   readonly verbosity: Verbosity;
@@ -100,7 +103,7 @@ export interface Paper {
   readonly maxSize?: number;
 }
 
-/** A format as docs list it. */
+/** A format, as listed in the docs. */
 export interface FormatRow {
   /** The name that `--format` takes. */
   readonly name: string;
@@ -110,7 +113,7 @@ export interface FormatRow {
 
 /** A format, with a printer for each kind of document that it can show. */
 export interface Format extends FormatRow {
-  /** True if there is no room for the caveats of an answer, which go to stderr. */
+  /** True if the format cannot contain the caveats of an answer, which then go to stderr. */
   readonly tablesOnly?: true;
   readonly prints: {
     readonly [Kind in keyof Documents]?: (

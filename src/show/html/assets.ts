@@ -1,4 +1,4 @@
-/** A script, a style, and their hashes as a content security policy writes them. */
+/** A script, a style, and their hashes in the syntax of a content security policy. */
 export interface PageAssets {
   /** JavaScript, minified. */
   readonly script: string;
@@ -11,8 +11,8 @@ export interface PageAssets {
 }
 
 /**
- * The page's script and style. They are empty here: the build and the tests replace this module by what
- * scripts/page-assets.mjs makes of the folder `client`.
+ * The page's script and style. They are empty here: the build and the tests replace this module with the output of
+ * scripts/page-assets.mjs for the folder `client`.
  */
 export const ASSETS: PageAssets = {
   script: "",

@@ -14,7 +14,10 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", "&#39;");
 }
 
-/** Returns what many merchants share: refusals, problems, equal changes, risks and who gains what; empty for a few. */
+/**
+ * Returns the part that many merchants share: refusals, problems, equal changes, risks and who gains what; empty for a
+ * few merchants.
+ */
 export function fleetSection(fleet: FleetView): string {
   if (fleet.views.length < MIN_FLEET) return "";
   const { refusals, errors, overrides, risks, impact } = fleet;

@@ -18,7 +18,7 @@ export interface PageOrigin {
   readonly time: number;
   readonly user: string | null;
   readonly host: string;
-  /** Not clean: files differed from the commit. */
+  /** If not clean, files differed from the commit. */
   readonly commit: { readonly id: string; readonly clean: boolean } | null;
   /** URL of the CI run. */
   readonly job: string | null;
@@ -31,7 +31,7 @@ export interface PageInput {
   readonly merchants: readonly PageMerchantInput[];
   readonly unplanned: readonly UnplannedView[];
   readonly fileErrors: number;
-  /** Sentences on what the files ignore. */
+  /** Sentences about what the files ignore. */
   readonly ignored?: readonly string[];
   /** In milliseconds since the epoch. */
   readonly now: number;
@@ -96,7 +96,7 @@ ${originOf(input, json)}
 `;
 }
 
-/** Returns JSON for a script element; nothing in it can end the element, begin a comment, or break a line of script. */
+/** Returns JSON for a script element that cannot end the element, begin a comment, or break a line of script. */
 export function scriptJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll("<", "\\u003c")
@@ -168,7 +168,7 @@ function laterSection(later: readonly LaterView[]): string {
   ].join("\n");
 }
 
-/** Says who made the page from what; the hash is that of the text between the tags of the data. */
+/** Says who created the page from which data; the hash is that of the text between the tags of the data. */
 function originOf({ origin, now }: PageInput, json: string): string {
   const moment = new Date(origin?.time ?? now).toISOString();
   const commit = origin?.commit;

@@ -214,7 +214,7 @@ function pageRule({ rule, place, before, after }: PlacedRule): PageRule {
   };
 }
 
-/** 20,000 addresses of a wrong domain make no page larger. */
+/** Keeps the page small even with 20,000 addresses in a wrong domain. */
 const MAX_REASONS = 50;
 
 function pageResult({ status, reasons }: RuleResult): PageRuleResult {
@@ -232,7 +232,7 @@ function notesOf(
   { type, mfa }: Pick<ReportedMember, "type" | "mfa">,
   holdsAll: boolean,
 ): Pick<PageMember, "notes"> {
-  // Noted only for holders of everything: for all members it would be noise.
+  // Noted only for those who hold everything: for all members, it would be noise.
   const isWithoutMfa = mfa === false && !isService(type) && holdsAll;
   const notes = [...typeNotes(type), ...(isWithoutMfa ? ["no MFA on login"] : [])];
   return notes.length === 0 ? {} : { notes };

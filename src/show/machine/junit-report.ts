@@ -16,7 +16,7 @@ interface TestCase {
   readonly problem?: Problem;
 }
 
-/** The reason why a case did not pass: a violated rule is a failure, anything that prevents a judgement an error. */
+/** The reason why a case did not pass: a violated rule is a failure; anything that prevents a judgement is an error. */
 interface Problem {
   readonly kind: "failure" | "error";
   readonly code: string;

@@ -18,7 +18,7 @@ export function diagnosticFailure({ code, message, hint, file, span }: Diagnosti
   return { merchant: null, file, line, column, code, message, hint: hint ?? null };
 }
 
-/** Far more than other programs read at once, and less than the longest text there can be. */
+/** Far more than other programs read at once, and less than the maximum length of a string. */
 const MAX_JSON = 200_000_000;
 
 /** Returns JSON that is safe to print to a terminal; throws RolecallError if it would be too large. */
@@ -31,7 +31,7 @@ export function safeJson(value: unknown, indent = 0): string {
   return visibleJson(value, indent);
 }
 
-/** Returns about how long a value is as JSON; measures what is shared once. */
+/** Returns the approximate length of a value as JSON; counts shared objects once. */
 function jsonSize(value: unknown): number {
   const sizes = new Map<object, number>();
   const sizeOf = (part: unknown): number => {

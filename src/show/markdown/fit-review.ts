@@ -22,7 +22,7 @@ export interface RiskBlock {
 /** Returns a block, or its first items with fewer names and the number of the others. */
 export function blockText({ title, items, shortItems = items }: RiskBlock, shown?: number): string {
   const most = shown ?? items.length;
-  // Nothing is counted that could be shown in the place of it.
+  // An item is shown if the count would replace only that item.
   const more = items.length > most + 1 ? items.length - most : 0;
   const listed = shown === undefined ? items : shortItems;
   const lines =
@@ -30,7 +30,7 @@ export function blockText({ title, items, shortItems = items }: RiskBlock, shown
   return `### ${title}\n\n${fenced("diff", lines)}`;
 }
 
-/** The numbers that the lists of a review are cut to, one after the other. */
+/** The maximum lengths of the lists of a review, tried one after the other. */
 const LIST_CUTS = [200, 60, 20, 8];
 
 /** Steps by which the parts of merchants are cut: lists of names first, then changes, then their fields. */
@@ -40,7 +40,7 @@ const FOLD_CUTS: readonly FoldDetail[] = [
   ...[60, 20, 8].map((rows) => ({ names: 8, rows, fields: false })),
 ];
 
-/** The parts of a review; each is whole Markdown of its own. */
+/** The parts of a review; each is complete Markdown by itself. */
 export interface Parts {
   readonly verdict: string;
   /** The section about the rules, which is never left out; may be empty. */
@@ -66,14 +66,14 @@ function tableHead(command: Parts["command"]): string {
   return `${COLUMNS[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
 }
 
-/** A merchant's part as it is shown now. */
+/** A merchant's part in its current form. */
 interface ShownFold {
   readonly fold: Fold;
   text: string;
   detail: FoldDetail;
 }
 
-/** Returns whether a merchant's part has lists that are longer than what they are cut to. */
+/** Returns whether a merchant's part has lists that are longer than their maximum. */
 function isLonger({ names, rows }: Fold, cut: FoldDetail, by = 0): boolean {
   return names > cut.names + by || rows > cut.rows + by;
 }

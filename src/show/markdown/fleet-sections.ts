@@ -9,7 +9,7 @@ import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
 
 const PERMISSIONS_SHOWN = 40;
 
-/** The numbers of names in a cell, one after the other. */
+/** The maximum numbers of names in a cell, tried one after the other. */
 const NAMES_IN_CELL = [NAMES_SHOWN, 2, 0];
 
 /**
@@ -99,8 +99,8 @@ function namesCell(names: readonly string[], shown: number): string {
 }
 
 /**
- * Returns all merchants of equal changes, and with `people` all who gain or lose equally, folded; empty if there is nothing
- * to list.
+ * Returns all merchants of equal changes, and with `people` everybody with the same gains or losses, folded; empty if
+ * there is nothing to list.
  */
 export function namesFold(fleet: FleetView, withPeople: boolean): string {
   const codesAt = (places: readonly number[]): readonly string[] =>

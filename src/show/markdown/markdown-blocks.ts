@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import type { Table } from "../view/table.ts";
 
-/** The least size of a review, in UTF-16 units: the verdict, the number of each risk, and what was left out. */
+/** The minimum size of a review, in UTF-16 units: the verdict, the number of each risk, and what was left out. */
 export const MIN_REVIEW_SIZE = 1500;
 
 /** The size that fits into a comment of common code hosts, in UTF-16 units. */
@@ -21,19 +21,19 @@ export function fenced(info: string, lines: readonly string[]): string {
 }
 
 /**
- * Returns a text as inline code for a sentence, a table or an HTML element. Everything but letters and digits becomes
- * an entity, so that nothing is read as Markdown, HTML, a link or a mention.
+ * Returns a text as inline code for a sentence, a table or an HTML element. Everything except letters and digits
+ * becomes an entity, so that nothing is parsed as Markdown, HTML, a link or a mention.
  */
 export function inlineCode(text: string): string {
   return `<code>${plainText(text)}</code>`;
 }
 
-/** Returns a text in which nothing is read as Markdown, HTML, a link or a mention. */
+/** Returns a text in which nothing is parsed as Markdown, HTML, a link or a mention. */
 export function plainText(text: string): string {
   return oneLine(text).replaceAll(/[^\p{L}\p{M}\p{N} ]/gu, (character) => `&#${character.codePointAt(0)};`);
 }
 
-/** Returns a block that can be folded, and is at first unless `isOpen`; `summary` is HTML. */
+/** Returns a foldable block, initially folded unless `isOpen`; `summary` is HTML. */
 export function folded(summary: string, blocks: readonly string[], isOpen = false): string {
   const tag = isOpen ? "<details open>" : "<details>";
   return [`${tag}<summary>${summary}</summary>`, ...blocks, "</details>"].join("\n\n");

@@ -17,7 +17,7 @@ export interface Fold {
   readonly summary: string;
   readonly isOpen: boolean;
   readonly view: PlanView;
-  /** People whose access changes equally. */
+  /** People with the same changes of access. */
   readonly people: readonly (readonly MemberImpact[])[];
   /** The length of its longest list of names. */
   readonly names: number;
@@ -38,7 +38,7 @@ export interface FoldDetail {
   readonly fields: boolean;
 }
 
-/** Shows everything of a merchant. */
+/** Shows a merchant in full. */
 export const WHOLE: FoldDetail = {
   names: Number.POSITIVE_INFINITY,
   rows: Number.POSITIVE_INFINITY,

@@ -51,15 +51,15 @@ export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIE
   return fitReview(parts, size);
 }
 
-/** Returns whether the changes of a plan say what people gain and lose. */
+/** Returns whether the changes of a plan show what people gain and lose. */
 function hasEffectsBeside(view: PlanView): boolean {
   return withEffects(view).impact.members.length === 0;
 }
 
-/** The part of a review that rules may take before they are shortened. */
+/** The share of a review that rules may take before they are shortened. */
 const RULES_SHARE = 1 / 3;
 
-/** The part of a review that the table of permissions may take before its names are counted. */
+/** The share of a review that the table of permissions may take before names are replaced by their number. */
 const IMPACT_SHARE = 1 / 6;
 
 function verdictOf(input: ReviewInput, fleet: FleetView): string {
@@ -139,7 +139,7 @@ function sumsText(sums: DriftSums, counts: Counts, hasProblems: boolean): string
   return `${knownDriftText(sums, hasProblems, "no drift")}; ${untouchedText(counts)}`;
 }
 
-/** Above this number of rows, equal ones are one. */
+/** Above this number of rows, equal ones are combined. */
 const ROWS_APART = 20;
 
 /** Joins the rows of merchants with equal numbers in a long table. */
@@ -217,7 +217,7 @@ function hasFold(view: PlanView): boolean {
   return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
 }
 
-/** At most this many changes are not folded. */
+/** Maximum number of changes that are not folded. */
 const FEW_CHANGES = 12;
 
 function foldsOf({ own, views }: FleetView<PlanView | DriftView>): readonly Fold[] {

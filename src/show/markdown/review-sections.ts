@@ -58,7 +58,7 @@ function deferredBlock(rows: readonly DeferredView[]): RiskBlock {
   return { title: `${counted(countChanges(rows), "removal")} deferred`, items };
 }
 
-/** Returns the section about rules, of about a size at most. */
+/** Returns the section about rules, of approximately a maximum size. */
 export function rulesBlock({ rules = [] }: ReviewInput, maxSize: number): string {
   const texts = ruleTexts(rules, maxSize);
   const lines = texts.map((text) => hanging(oneLine(text), "! ", "!   "));
@@ -205,7 +205,7 @@ const DATES_SHOWN = 10;
 
 const LATER_HEAD = "**Later**, on the dates in the files, without another review:";
 
-/** Lists what time alone will bring, the earliest first and equal ones together; empty if there is nothing. */
+/** Lists the effects of future dates, the earliest first and equal ones together; empty if there are none. */
 export function datesText(later: readonly LaterView[], head = LATER_HEAD): string {
   const { lines, more, refused } = dateLines(later, DATES_SHOWN, inlineCode);
   if (lines.length === 0) return "";
@@ -244,7 +244,7 @@ interface ReviewOf<Command, View> {
   readonly later?: readonly LaterView[];
 }
 
-/** A merchant whose file is gone, and why; plain text. */
+/** A merchant without a file, and the reason; plain text. */
 export interface UnmanagedMerchant {
   readonly merchant: string;
   readonly reason: string;

@@ -22,20 +22,20 @@ export interface FilePlace {
 
 /** A question about access. */
 export interface AccessQuestion {
-  /** `can` asks for a permission, `has` for a role, `is` for a member. */
+  /** `can` asks about a permission, `has` about a role, `is` about a member. */
   readonly kind: "can" | "has" | "is";
-  /** The name or glob that is asked for. */
+  /** The name or glob in the question. */
   readonly name: string;
   readonly source: "declared" | "live";
   /** `null`: the files of the working tree, or what is live. */
   readonly at: AskedCommit | null;
 }
 
-/** A commit of git whose files were asked: what was merged at a time, not what was live. */
+/** The git commit whose files were read: what was merged at a time, not what was live. */
 export interface AskedCommit {
-  /** The moment that ends are compared with, ISO 8601. */
+  /** The time that end dates are compared with, ISO 8601. */
   readonly time: string;
-  /** The last commit at that moment. */
+  /** The last commit at that time. */
   readonly commit: string;
   /** Time of the commit, ISO 8601. */
   readonly committed: string;
@@ -53,7 +53,7 @@ export interface LocatedAnswer extends AccessAnswer {
   readonly since: GrantSince | null;
 }
 
-/** Since when a member has a role, by git. */
+/** Since when a member has a role, according to git. */
 export interface GrantSince {
   /** Since `commit`; `by` the commit, where the history begins; or not yet committed. */
   readonly kind: "commit" | "by" | "uncommitted";
@@ -73,7 +73,7 @@ export interface AnswersView {
   readonly matched: readonly string[];
   /** A name that the question may have meant; `null` if it matches one, or none is near. */
   readonly near: string | null;
-  /** The merchants that were asked. */
+  /** The merchants that were read. */
   readonly merchants: readonly string[];
   /** The merchants whose files do not list all members. */
   readonly incomplete: readonly string[];
@@ -180,7 +180,7 @@ export interface ExplanationsView {
   /** The time that ends are compared with, in ms since the epoch. */
   readonly now: number;
   readonly explanations: readonly LocatedExplanation[];
-  /** The merchants whose files do not list all members, and not those who are asked for. */
+  /** The merchants whose files do not list all members, and do not list those in the question. */
   readonly incomplete: readonly string[];
   /** What the files ignore. */
   readonly ignored: readonly IgnoredAccess[];
@@ -204,12 +204,12 @@ export function explanationsJson(
       environment,
       member: memberJson(member),
       permission,
-      // Unknown if the files do not say which roles the member holds, or what one of these grants.
+      // Unknown if the files do not contain the member's roles, or what one of these grants.
       can: ways.length > 0 || (member.rolesKnown && unclear.length === 0 ? false : null),
       ways: ways.map((way) => wayJson(way, member.name)),
       without: without.map((way) => wayJson(way, member.name)),
       unclear,
-      // Everything that has to go: the grants of all roles, in every file that has them.
+      // Everything that has to be removed: the grants of all roles, in every file that has them.
       toEnd: ways.flatMap(({ grantedAt }) => grantedAt),
     }),
   );
@@ -238,7 +238,10 @@ function wayJson(way: LocatedWay, member: string): object {
   };
 }
 
-/** Returns how many people beside a member have access through the roles of ways; at several merchants each counts once. */
+/**
+ * Returns how many people other than a member have access through the roles of ways; a person at several merchants
+ * counts once.
+ */
 export function otherHolders(ways: readonly AccessWay[], member: string): number {
   const [first, ...more] = new Set(ways.map(({ holders }) => holders));
   const allHolders =

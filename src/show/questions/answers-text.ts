@@ -16,7 +16,7 @@ import {
 /** Formats the answers to a question; `verbose` shows every merchant of a grant, and grants that give no access. */
 export function renderAnswers(view: AnswersView, style: Style, verbose: boolean): string {
   const { question, answers } = view;
-  // About one member everything is of interest, also what has ended.
+  // For a single member, everything is of interest, including what has ended.
   const shown = verbose || question.kind === "is" ? answers : answers.filter(isEffective);
   const hidden = answers.length - shown.length;
   const sections = sectionsOf(view, shown).map((section) => sectionLines(section, view, style, verbose));
@@ -28,7 +28,7 @@ export function renderAnswers(view: AnswersView, style: Style, verbose: boolean)
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-/** Says which files, or which recorded states, were asked: those of a commit. */
+/** Says which files, or which recorded states, were read: those of a commit. */
 export function atLines(
   { at, source }: Pick<AccessQuestion, "at" | "source">,
   style: Style,
@@ -42,7 +42,7 @@ export function atLines(
   return hangingLines(text, style.columns, "", "  ").map((line) => style.dim(line));
 }
 
-/** Returns an ISO 8601 moment as "2026-06-15 12:00 UTC". */
+/** Returns an ISO 8601 time as "2026-06-15 12:00 UTC". */
 function minuteOf(moment: string): string {
   return `${moment.slice(0, 16).replace("T", " ")} UTC`;
 }
@@ -251,7 +251,7 @@ export function holdingText({ status, from, end, suspension }: HeldRole, now: nu
   if (status === "not-begun" && from !== null) return `from ${oneLine(from.text)}`;
   if (end !== null && end.ends <= now) {
     const past = `${end.by === "leaver" ? "left" : "ended"} ${oneLine(end.text)}`;
-    // Live access outlasts what the files say.
+    // Live access may last longer than in the files.
     return status === "ended" ? past : `${status}, though ${past}`;
   }
   if (suspension?.until) {
@@ -380,7 +380,9 @@ export function caveatLines(caveats: readonly string[], style: Style): readonly 
   return caveats.flatMap((text) => hangingLines(text, style.columns, "", "  ").map(style.yellow));
 }
 
-/** Says that others may be members, by merchants whose files do not list all of them; `now` if --live would tell. */
+/**
+ * Says that others may be members at merchants whose files do not list all of them; `now` if --live would show them.
+ */
 export function incompleteText(merchants: readonly string[], now: boolean): string {
   const live = now ? "; --live shows the others" : "";
   return `The files of ${someOf(merchants, "merchant")} do not list all members${live}.`;

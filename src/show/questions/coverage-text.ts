@@ -14,7 +14,7 @@ import {
   suggestionYaml,
 } from "./coverage-view.ts";
 
-/** Renders what the rules say of the access, and what they would not notice if that was asked for. */
+/** Renders the verdicts of the rules on the access and, on request, what they would not notice. */
 export function renderChecked(view: CheckedView, style: Style, verbose: boolean): string {
   const isCovered = view.merchants.some(({ coverage }) => coverage !== null);
   const blocks = [
@@ -58,7 +58,7 @@ function rulesLines(
         : [style.dim(`    ${moreText(violations.length - MOST_VIOLATIONS)}`)]),
     ]),
   ]);
-  // If all is well, the answer to the question comes first.
+  // If all rules hold, the answer to the question comes first.
   if (isCovered && !verbose && !all.some(isBroken)) return [];
   const which =
     others === 0
@@ -88,7 +88,7 @@ function unknownLines(
   return hangingLines(text, columns, "", "  ");
 }
 
-/** The most violations of one rule that are shown. */
+/** Maximum number of violations of one rule that are shown. */
 const MOST_VIOLATIONS = 5;
 
 /** "6 policies and checks hold", "1 of 6 policies and checks is broken". */
@@ -125,7 +125,7 @@ const TITLES: Readonly<Record<Sensitivity, string>> = {
   other: "Other access",
 };
 
-/** The most groups that are shown of what is not sensitive. */
+/** Maximum number of groups of changes that are not sensitive. */
 const MOST_OTHERS = 5;
 
 /** The groups of several merchants about one role or permission. */
@@ -177,7 +177,10 @@ function unnoticedBlocks(
   ];
 }
 
-/** Says that files with broken rules have every plan refused, so that what goes unnoticed matters after that. */
+/**
+ * Says that every plan of files with broken rules is refused, so that unnoticed changes only matter once the rules
+ * hold.
+ */
 function refusedLines(merchants: readonly CheckedMerchant[], style: Style): readonly string[] {
   const broken = merchants.filter(isBroken);
   const [first] = broken;
@@ -189,7 +192,7 @@ function refusedLines(merchants: readonly CheckedMerchant[], style: Style): read
         ? ` of ${oneLine(first.merchant)}`
         : ` of ${counted(broken.length, "merchant")}`;
   return hangingLines(
-    `Until the broken rules hold, every plan${whose} is refused. The list assumes that they hold.`,
+    `Until the broken rules hold, every plan${whose} is refused. The list assumes they hold.`,
     style.columns,
     "",
     "  ",
@@ -256,7 +259,7 @@ function groupLines({ members }: JoinedGroup, merchants: number, style: Style): 
   ];
 }
 
-/** The most rules that are suggested where merchants need different ones. */
+/** Maximum number of suggested rules if merchants need different ones. */
 const MOST_SUGGESTIONS = 2;
 
 /** "Bookkeeping given to 3 members (a, b, c) or somebody new". */

@@ -11,7 +11,7 @@ export interface CheckedMerchant {
   readonly merchant: string;
   readonly file: string;
   readonly judged: readonly JudgedRule[];
-  /** `null` if it was not asked for. */
+  /** `null` if it was not requested. */
   readonly coverage: RuleCoverage | null;
 }
 
@@ -26,7 +26,7 @@ export interface CheckedView {
   readonly placeOf: (merchant: string, rule: JudgedRule["rule"]) => FilePlace | null;
 }
 
-/** The sensitivity of a change; unknown for a role of unknown permissions. */
+/** The sensitivity of a change; unknown for a role with unknown permissions. */
 export type Sensitivity = "administrator" | "sensitive" | "unknown" | "other";
 
 /** The levels, the most sensitive first. */
@@ -60,12 +60,12 @@ export function suggestionYaml(rule: SuggestedRule): { readonly section: string;
 
 const PLAIN = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z_][\w@.+/-]*(?: [\w@.+/-]+)*$/i;
 
-/** Returns a text as YAML, plain where that means the same. */
+/** Returns a text as YAML, unquoted if that means the same. */
 function scalar(text: string): string {
   return PLAIN.test(text) ? text : safeJson(text).trim();
 }
 
-/** Returns what rules say as JSON. */
+/** Returns the verdicts of rules as JSON. */
 export function checkedJson(
   { source, merchants, across, ignored, placeOf }: CheckedView,
   failures: readonly FailureJson[],
@@ -119,7 +119,7 @@ export function checkedJson(
   });
 }
 
-/** Returns what rules say as a table, a row for each rule, or for each of its violations. */
+/** Returns the verdicts of rules as a table, with a row for each rule, or for each of its violations. */
 export function checkedTable({ merchants, across, placeOf }: CheckedView): Table {
   return {
     columns: ["merchant", "section", "rule", "holds", "violation", "enforced_by", "where"],
@@ -142,7 +142,7 @@ const CHANGES: readonly UnnoticedGroup["change"][] = [
   "permission-taken",
 ];
 
-/** Sorts groups: the most sensitive first, what is given before what is taken, many before few. */
+/** Sorts groups: the most sensitive first, grants before removals, large groups before small ones. */
 export function bySensitivity<T extends UnnoticedGroup>(groups: readonly T[]): readonly T[] {
   const rank = (group: T): number =>
     SENSITIVITIES.indexOf(sensitivityOf(group)) * CHANGES.length + CHANGES.indexOf(group.change);

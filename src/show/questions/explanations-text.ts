@@ -32,7 +32,7 @@ export function renderExplanations(view: ExplanationsView, style: Style, verbose
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-/** Returns what the explanations leave out. */
+/** Returns sentences about what the explanations leave out. */
 export function explanationCaveats({ incomplete, ignored, question }: ExplanationsView): readonly string[] {
   return [
     ...(incomplete.length === 0 ? [] : [incompleteText(incomplete, question.at === null)]),
@@ -47,7 +47,7 @@ function notFound({ question, nearMember, merchants }: ExplanationsView): string
   return `${shorten(oneLine(question.member))} is not ${what} of ${counted(merchants.length, "merchant")}.${hint}`;
 }
 
-/** Joins the explanations of merchants at which they differ only in lines. */
+/** Joins the explanations of merchants that differ only in their line numbers. */
 function grouped(
   { explanations, now }: Pick<ExplanationsView, "explanations" | "now">,
   verbose: boolean,

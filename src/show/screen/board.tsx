@@ -25,10 +25,12 @@ const WIDEST = 120;
 /** Below these widths, rows have no bar, and the numbers of the head are shorter. */
 const [BARS_FROM, LONG_FROM] = [70, 50];
 
-/** Lines of text kept for the time after the board that are shown below it, where there is room. */
+/** Maximum number of pending lines of text that are shown below the board, if there is space. */
 const MOST_KEPT = 4;
 
-/** The progress of reading, applying or verifying: numbers, jobs under way, those that ended last, failures and waits. */
+/**
+ * The progress of reading, applying or verifying: numbers, jobs in progress, those that ended last, failures and waits.
+ */
 export function Board({
   view,
   size: { columns, rows },
@@ -36,10 +38,10 @@ export function Board({
 }: {
   readonly view: ProgressView;
   readonly size: Size;
-  /** Lines that the terminal gets when the board is gone. */
+  /** Lines that are written to the terminal when the board closes. */
   readonly kept?: readonly string[];
 }): ReactNode {
-  // One cell is left free: a terminal may count the cells of a letter in another way.
+  // One cell is left free, since terminals may disagree about the width of a character.
   const width = Math.min(columns - 1, WIDEST);
   const { jobs, metrics, merchants, phase } = view;
   const isRoomy = rows >= 16;
@@ -81,7 +83,7 @@ export function Board({
   );
 }
 
-/** What is done, at the left, and the times at the right end, which never move. */
+/** The completed part on the left, and the times on the right, which never move. */
 function Title({ view, isLong }: { readonly view: ProgressView; readonly isLong: boolean }): ReactNode {
   const { elapsedMs, leftMs, metrics } = view;
   const pause = metrics.waits.find(({ isShared }) => isShared);
@@ -113,7 +115,7 @@ function Totals({ view, width }: { readonly view: ProgressView; readonly width: 
   );
 }
 
-/** As many parts as fit on the line. */
+/** Shows as many parts as fit on the line. */
 function Fitting({ parts }: { readonly parts: readonly (readonly Piece[])[] }): ReactNode {
   return (
     <Box flexWrap="wrap" columnGap={1} height={1} overflow="hidden" flexGrow={1} flexBasis={0}>
@@ -126,7 +128,7 @@ function Fitting({ parts }: { readonly parts: readonly (readonly Piece[])[] }): 
   );
 }
 
-/** A share from 0 to 1, which can be read without colours too. */
+/** A share from 0 to 1, legible without colours, too. */
 function Bar({ cells, share }: { readonly cells: number; readonly share: number }): ReactNode {
   const full = Math.min(Math.floor(share * cells), cells);
   return (
@@ -172,7 +174,7 @@ function Tallies({ view, width }: { readonly view: ProgressView; readonly width:
           pieces={[
             [
               `${mark} ${grouped(count).padStart(digits)}${isLong ? ` ${text}` : ""}`,
-              // A zero is not worth a colour.
+              // A zero does not need a colour.
               count === 0 ? "dim" : tone,
             ],
           ]}
@@ -182,7 +184,7 @@ function Tallies({ view, width }: { readonly view: ProgressView; readonly width:
   );
 }
 
-/** The columns of rows, which are the same for all of them and stay where they are. */
+/** The columns of rows, which are the same for all rows and do not move. */
 interface RowColumns {
   /** 0 without a column for names. */
   readonly name: number;
@@ -209,7 +211,7 @@ function rowColumns({ phase, merchants, jobs }: ProgressView, width: number): Ro
 
 const TIME_WIDTH = 11;
 
-/** A job: its name, how much of it is done, what it is at or why it failed, and how long it has taken or waits. */
+/** A job: its name, how much of it is done, its current step or why it failed, and how long it has taken or waits. */
 function JobRow({
   job,
   view,

@@ -9,7 +9,7 @@ import { Theme } from "./theme.tsx";
 export interface OpenBoard {
   /** Draws the current progress. */
   draw(): void;
-  /** Keeps whole lines for the time after the board; the last of them are shown below it. */
+  /** Keeps whole lines until the board closes; the last of them are shown below it. */
   write(stream: OutputStream, text: string): void;
   /** Shows the screen as it was before, or the board again. */
   hide(): void;
@@ -26,8 +26,8 @@ export type BoardStreams = Readonly<Record<OutputStream, NodeJS.WriteStream>>;
 const [ENTER, LEAVE] = ["\u001b[?1049h\u001b[?7l", "\u001b[H\u001b[J\u001b[?7h\u001b[?1049l"];
 
 /**
- * Draws progress on the second screen, so that a terminal of any size, and one that is resized, keeps its lines and its
- * history as they are. It reads no keys, so Ctrl-C keeps its meaning.
+ * Draws progress on the alternate screen, so that the terminal keeps its lines and history, whatever its size and even
+ * if it is resized. Reads no keys, so Ctrl-C keeps its meaning.
  */
 export function openBoard(view: () => ProgressView, streams: BoardStreams, style: Style): OpenBoard {
   const { stderr } = streams;

@@ -8,7 +8,7 @@ export interface Size {
 
 const DEFAULT_SIZE: Size = { columns: 80, rows: 24 };
 
-/** Returns the size of a terminal; of one whose size nobody has set, the usual one. */
+/** Returns the size of a terminal; the default size if it has none. */
 export function terminalSize({ columns, rows }: Pick<NodeJS.WriteStream, "columns" | "rows">): Size {
   return { columns: columns || DEFAULT_SIZE.columns, rows: rows || DEFAULT_SIZE.rows };
 }

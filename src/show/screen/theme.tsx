@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext } from "react";
 import { PLAIN, type Style } from "../style.ts";
 import { shown } from "./second-screen.ts";
 
-/** One of the colours of the theme, which read well on dark and on light backgrounds. */
+/** One of the colours of the theme, which are legible on dark and on light backgrounds. */
 export type Tone = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "inverse";
 
 /** Provides the colours of the terminal. */

@@ -1,10 +1,10 @@
-/** A line that is being typed, was sent off with Enter, or was left without an answer. */
+/** A line that is being typed, was submitted with Enter, or was cancelled. */
 export interface Line {
   readonly state: "open" | "sent" | "left";
   readonly text: string;
 }
 
-/** The keys that are more than text. */
+/** The keys other than text. */
 export interface Key {
   readonly ctrl: boolean;
   readonly escape: boolean;

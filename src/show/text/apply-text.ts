@@ -35,7 +35,7 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
     case "phase-started":
     case "change-started":
       return null;
-    // The ending of all merchants follows.
+    // The end of the run at all merchants follows.
     case "apply-stopped":
     case "apply-ended":
       return null;

@@ -12,11 +12,11 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Sty
     .join("\n")}\n${tally(diagnostics)}\n`;
 }
 
-/** Distinct from the first in nothing but the location and the person; without others if they are shown by themselves. */
+/** Those that differ from the first only in location and person; empty if they are shown separately. */
 type EqualDiagnostics = readonly [first: Diagnostic, ...others: Diagnostic[]];
 
 /**
- * Joins the diagnostics that differ only in their locations and in whom they name, or that are about one rule of a file
+ * Joins diagnostics that differ only in their locations and the people they name, or that concern one rule of a file
  * that many include, if there are enough of them.
  */
 function joinEqual(diagnostics: readonly Diagnostic[]): readonly EqualDiagnostics[] {

@@ -6,7 +6,7 @@ import { attemptsOf } from "../view/ending-view.ts";
 import { textOfSeveral } from "../view/names-text.ts";
 import { hangingLines, wrapOnTerminal, wrapText } from "./wrap.ts";
 
-/** Says which merchants could not be read or the like, and why: together those that failed for the same reason. */
+/** Says which merchants could not be read or processed, and why; those with the same reason are listed together. */
 export function renderUnread(
   done: string,
   failed: readonly { readonly merchant: string; readonly error: { readonly failure: Failure } }[],
@@ -27,11 +27,11 @@ export function renderUnread(
 interface UnreadGroup {
   readonly first: Failure;
   readonly merchants: readonly string[];
-  /** Numbers of attempts, each distinct one once. */
+  /** Distinct numbers of attempts. */
   readonly attempts: readonly number[];
 }
 
-/** Groups merchants whose failures are equal but for their codes and the number of attempts. */
+/** Groups merchants whose failures differ only in their codes and the number of attempts. */
 export function groupUnread(
   failed: readonly { readonly merchant: string; readonly failure: Failure }[],
 ): readonly UnreadGroup[] {
@@ -113,7 +113,7 @@ const SETUP_PROBLEMS: ReadonlySet<ErrorCode> = new Set([
 /** The kinds of failures of reads that `doctor` can say more about. */
 const READ_PROBLEMS: ReadonlySet<ErrorCode> = new Set(["unauthorized", "forbidden", "network", "timeout"]);
 
-/** Returns whether `doctor` can say more; after a write it comes first to see what has become of it. */
+/** Returns whether `doctor` can say more; after a write, it is more important to see the outcome first. */
 function isConnectionProblem({ code, request }: Failure): boolean {
   return request === undefined
     ? SETUP_PROBLEMS.has(code)

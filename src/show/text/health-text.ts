@@ -31,7 +31,7 @@ const TITLES: Readonly<Record<HealthGroup["about"], string>> = {
   github: "GitHub:",
 };
 
-/** Most merchants that a heading names. */
+/** Maximum number of merchants in a heading. */
 const MAX_NAMED = 5;
 
 function headingOf({ about, names }: HealthGroup, style: Style): readonly string[] {
@@ -51,7 +51,10 @@ const PAINTS: Readonly<Record<CheckStatus, (style: Style) => Paint>> = {
   unknown: ({ yellow }) => yellow,
 };
 
-/** Narrowest column of details beside the names; on a narrower terminal they follow the name on a line of their own. */
+/**
+ * Minimum width of the column of details beside the names; on a narrower terminal, they follow the name on a separate
+ * line.
+ */
 const MIN_DETAIL = 30;
 
 function checksOf(checks: readonly HealthCheck[], width: number, style: Style): readonly string[] {

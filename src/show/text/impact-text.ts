@@ -10,7 +10,7 @@ import { cutText, hangingLines, padTo, wrapList } from "./wrap.ts";
 const SUMS_SHOWN = 40;
 const GROUPS_SHOWN = 12;
 const NAMES_SHOWN = 12;
-/** The same in a long plan. */
+/** The same for a long plan. */
 const LONG_SUMS_SHOWN = 12;
 const LONG_GROUPS_SHOWN = 5;
 
@@ -38,7 +38,7 @@ export function renderImpact(
   return [
     "",
     ...hangingLines(accessText(members.length, origin), style.columns, `  ${style.bold("Access")}: `, "    "),
-    // Totals of people with one and the same effect would repeat it.
+    // If all people have the same effect, totals would repeat it.
     ...(groups.length === 1
       ? byMember
       : [

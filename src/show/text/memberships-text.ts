@@ -54,7 +54,7 @@ function isMerchant({ resource }: Membership): boolean {
   return resource.type === "merchant";
 }
 
-/** Most merchants that a command suggests, so that it can be read. */
+/** Maximum number of merchants in a suggested command, to keep it readable. */
 const MAX_SUGGESTED = 5;
 
 function withoutFileLines(

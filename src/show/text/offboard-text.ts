@@ -6,7 +6,7 @@ import { hangingLines } from "./wrap.ts";
 
 const NAMED = 5;
 
-/** The people to take out, the access that only they have, and the merchants that were asked. */
+/** The people to remove, the access that only they have, and the merchants that were read. */
 export interface Offboarding {
   readonly people: readonly OffboardedPerson[];
   readonly sole: readonly SoleAccess[];
@@ -59,7 +59,7 @@ function personLines(
       : elsewhere.length > 0
         ? "in no file that was searched"
         : "in no file";
-  // A key does not reach every merchant.
+  // A key cannot access every merchant.
   const none = `live at 0 of ${counted(merchants, "merchant")}`;
   const parts = [
     inFiles,

@@ -17,7 +17,7 @@ export function patchText(patches: readonly FilePatch[]): string {
 }
 
 /**
- * Renders the unified diff of files for a reader: in colours, and with nothing in it that could steer a terminal. Line
+ * Renders the unified diff of files for a reader: in colours, without anything that could control a terminal. Line
  * breaks show only if a patch has different ones.
  */
 export function renderPatch(patches: readonly FilePatch[], style: Style): string {

@@ -59,7 +59,7 @@ export function renderMerchantPlan(
   note = "",
 ): string {
   const view = withEffects(wholeView);
-  // Never as arguments of a call, of which there may not be any number.
+  // Never as arguments of a call, since their number is limited.
   const lines = [
     renderHeading(view, style),
     ...(verbosity === "quiet"

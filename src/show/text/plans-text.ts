@@ -42,11 +42,11 @@ import { cutText, hangingLines, NARROW, padTo, withCutNote, wrapText } from "./w
 const IN_SHARED_FILE =
   "To override in git, for this run only, add under guards in a file that all of them include:";
 
-/** The number of rows of changes that are shown of a long plan of one merchant, or of a few. */
+/** Maximum number of rows of changes in a long plan of one merchant, or of a few. */
 const ROWS_SHOWN = 30;
 /** The same on a narrow terminal, where each row takes more lines. */
 const NARROW_ROWS_SHOWN = 15;
-/** The same of a merchant among many. */
+/** The same for a merchant among many. */
 const OWN_ROWS_SHOWN = 10;
 /** The number of lines about single merchants in a long plan of many. */
 const OWN_LINES_SHOWN = 80;
@@ -98,7 +98,7 @@ function renderPlansIn(views: readonly PlanView[], style: Style, verbosity: Verb
 /** Number of lines that a long plan stays below, so that it can be read. */
 const MAX_LINES_SHOWN = 195;
 
-/** Returns the longest of the texts that is short enough, by the share of the rows that each shows. */
+/** Returns the longest text that is short enough, by the share of the rows that each one shows. */
 function shortest(renderShare: (share: number) => string): string {
   let text = "";
   for (const share of [1, 0.6, 0.3, 0.1]) {

@@ -14,7 +14,7 @@ export interface RemainingChanges {
   readonly notCreated: readonly string[];
 }
 
-/** Returns the changes that a plan made after an apply still holds, without deferred ones. */
+/** Returns the changes that remain in a plan made after an apply, without deferred ones. */
 export function remainingChanges(plan: Plan): RemainingChanges {
   return {
     left: plan.changes,
@@ -57,9 +57,9 @@ export interface AppliedRun {
 /** The end of an apply, for its last lines. */
 export interface Ending {
   readonly command: PlanCommand;
-  /** `null` if the apply was begun nowhere. */
+  /** `null` if the apply was not begun anywhere. */
   readonly applied: AppliedRun | null;
-  /** By merchant, also those where it was not begun. */
+  /** By merchant, including those where it was not begun. */
   readonly outcomes: readonly MerchantOutcome[];
   /** Number of changes that the user left out. */
   readonly leftOut: number;
@@ -79,7 +79,7 @@ export interface EndingRefusals {
   readonly overrides: readonly string[];
 }
 
-/** Returns what the ending says of the refusals in the plans of these merchants. */
+/** Returns the text of the ending about the refusals in the plans of these merchants. */
 export function endingRefusals(fleet: FleetView, merchants: ReadonlySet<string>): EndingRefusals {
   const refused = fleet.views.filter(({ merchant }) => merchants.has(merchant));
   const ownViews = fleet.own.filter(({ view }) => merchants.has(view.merchant));
@@ -104,7 +104,7 @@ export interface Hit {
   readonly outcome: Outcome;
 }
 
-/** A cause of failures, and every change that it has kept from being done. */
+/** A cause of failures, and every change that it prevented. */
 export interface EndingCause {
   readonly status: Outcome["status"];
   readonly failure: Failure;
@@ -123,7 +123,7 @@ interface FailedOutcome {
   readonly outcome: Outcome | null;
 }
 
-/** Groups failures by their cause: what differs only in merchant, name, path and instance is one. */
+/** Groups failures by their cause: failures that differ only in merchant, name, path and instance are the same. */
 export function endingCauses(ends: readonly MerchantEnd[]): readonly EndingCause[] {
   const failed: FailedOutcome[] = [];
   for (const { plan, result } of ends) {
@@ -145,7 +145,7 @@ export function endingCauses(ends: readonly MerchantEnd[]): readonly EndingCause
   });
 }
 
-/** Returns how often the requests of failures were sent, the least first and the same number once. */
+/** Returns the distinct numbers of attempts of failed requests, in ascending order. */
 export function attemptsOf(failures: readonly Failure[]): readonly number[] {
   const attempts = failures.flatMap(({ request }) => request?.attempts ?? []);
   return [...new Set(attempts)].sort((a, b) => a - b);
@@ -164,7 +164,7 @@ export function isInvitationLimited(outcome: Outcome): boolean {
 function failureKind({ status, failure, merchant, outcome }: FailedOutcome): string {
   const { code, message, hint, request } = failure;
   const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
-  // Each address is listed; the service's own account of the refusal differs in no more than that.
+  // Each address is listed; the service's messages differ only in the address.
   if (code === "invitation-limited") return JSON.stringify([status, code, problem.type]);
   const particulars = [request?.path, outcome?.change.name, outcome?.change.id, merchant];
   const shared = (text: string): string =>
@@ -189,7 +189,7 @@ export function summaryOf({ kind, resource, name }: Change): string {
   return `${kind} ${resource} ${name}`;
 }
 
-/** Returns whether everything is as the files say. */
+/** Returns whether everything is as declared in the files. */
 export function isComplete(outcomes: readonly MerchantOutcome[]): boolean {
   return outcomes.every(({ status }) => status === "applied" || status === "unchanged");
 }

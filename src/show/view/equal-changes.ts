@@ -14,7 +14,7 @@ const LONG = 60;
 /** From this number of names on, their equal changes are combined in a long plan. */
 const MANY_NAMES = 5;
 
-/** Something at a merchant; what is equal at several has the same key. */
+/** An item at a merchant; equal items at several merchants have the same key. */
 export interface Occurrence<Item> {
   /** Position of the merchant's view. */
   readonly at: number;
@@ -141,7 +141,7 @@ function manyNames(groups: readonly Equal<TitledRow>[]): readonly Equal<TitledRo
   return groups.filter(({ names }) => names.length >= MANY_NAMES);
 }
 
-/** Combines groups of equal content at the very same merchants. */
+/** Combines groups of equal content at exactly the same merchants. */
 function joinNames(groups: readonly Equal<TitledRow>[]): readonly Equal<TitledRow>[] {
   const byPlaces = new Map<Occurrence<TitledRow>, string>();
   for (const { all, places } of groups)
@@ -278,7 +278,7 @@ export interface CutGroups {
   readonly hidden: readonly RowView[];
 }
 
-/** Cuts groups to a number of rows; what is dangerous is kept first, and no single row is hidden. */
+/** Cuts groups to a number of rows; dangerous changes are kept first, and a single row is never hidden. */
 export function cutRows(groups: readonly GroupView[], most: number): CutGroups {
   const allRows = groups.flatMap(({ rows }) => rows);
   if (allRows.length <= most + 1) return { groups, hidden: [] };

@@ -18,7 +18,7 @@ function placesText({ views }: MerchantList, places: readonly number[]): string 
   return merchantsText(codes(true), codes(false));
 }
 
-/** Returns what is said of several merchants, with their names. */
+/** Returns a text about several merchants, with their names. */
 export function messageAt<Item extends { readonly name: string | null; readonly message: string }>(
   fleet: MerchantList,
   { item, names, places }: Equal<Item>,
@@ -29,7 +29,7 @@ export function messageAt<Item extends { readonly name: string | null; readonly 
   return { ...item, message: `${where}${item.message}${also}` };
 }
 
-/** A row of equal changes in words: "Cashier: + payouts_edit", "all 300 merchants", and what it does to people. */
+/** A row of equal changes in words: "Cashier: + payouts_edit", "all 300 merchants", and its effect on people. */
 export interface EqualText {
   /** The resource, with its change if that is short enough. */
   readonly subject: string;

@@ -37,7 +37,7 @@ export interface FleetView<View extends PlanView = PlanView> {
   readonly views: readonly View[];
   /** The effect on the people of all merchants. */
   readonly impact: FleetImpact;
-  /** People whose access changes in an equal way at several merchants. */
+  /** People with the same changes of access at several merchants. */
   readonly people: readonly Equal<MemberImpact>[];
   /** All risks of all merchants. */
   readonly risks: readonly FleetRisk[];
@@ -56,7 +56,7 @@ export interface FleetView<View extends PlanView = PlanView> {
   readonly rows: readonly MerchantRow[];
 }
 
-/** The effect on people, in sum. */
+/** The total effect on people. */
 export interface FleetImpact {
   readonly members: number;
   readonly permissions: readonly (Impact["permissions"][number] & { readonly merchants: number })[];
@@ -114,7 +114,7 @@ export interface RunOf {
   readonly command?: PlanCommand;
 }
 
-/** Returns what the plans of a run share, and what is left to each of them. */
+/** Returns what the plans of a run share, and the rest of each. */
 export function fleetView<View extends PlanView>(
   plans: readonly View[],
   { run, command = "apply" }: RunOf = {},
@@ -235,7 +235,7 @@ function joinedDeferred(
   views: readonly PlanView[],
 ): DeferredView {
   const rows = all.map((occurrence) => occurrence.item);
-  // Losses by a deferred removal are no effect of the plan.
+  // Losses through a deferred removal are not an effect of the plan.
   const equal = { names, ...merchantsAt(places, views), changes: all.length, rows, gain: 0, lose: 0 };
   return { ...item, equal };
 }
@@ -250,7 +250,7 @@ function refusalNames(
       if (place !== null) merchants.set(place, (merchants.get(place) ?? new Set()).add(merchant));
   }
   return ({ rule, code, name, message, hint, place }) => {
-    // A rule of a shared file is one, whoever breaks it.
+    // A rule of a shared file counts once, whoever breaks it.
     const isShared = (merchants.get(place ?? "")?.size ?? 0) > 1;
     const what = isShared ? [place] : [patternOf(message, name), patternOf(hint, name)];
     return { name: name ?? "", key: JSON.stringify([rule, code, ...what]) };
@@ -272,7 +272,7 @@ function patternOf(text: string, name: string | null): readonly (readonly string
   return (name === null || name === "" ? [text] : text.split(name)).map((part) => part.split(NUMBERS));
 }
 
-/** Words a group of messages: numbers that differ are given as a range; of other messages, the first is an example. */
+/** Phrases a group of messages: different numbers are shown as a range; of other messages, the first is an example. */
 function wholeMessage<Item extends RefusalView | FindingView>(
   group: Equal<Item>,
   views: readonly PlanView[],
@@ -377,7 +377,10 @@ function fleetRisks(views: readonly PlanView[]): readonly FleetRisk[] {
 /** From this number of groups on, those of single merchants are combined. */
 const MANY_RISKS = 8;
 
-/** Groups risks: who gains the same is one, whoever it is; who becomes an administrator or goes is named, if not too many. */
+/**
+ * Groups risks: equal gains are combined, whoever has them; people who become administrators or are removed are named,
+ * if there are not too many.
+ */
 function equalRisks(
   occurrences: readonly Occurrence<RiskItem>[],
   kind: RiskKind,

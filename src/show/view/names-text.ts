@@ -1,12 +1,12 @@
 import { counted, grouped } from "../../lib/text.ts";
 
-/** The number of names in a list before the others are only counted. */
+/** Maximum number of names in a list; the others are only counted. */
 export const NAMES_SHOWN = 5;
 
 /** "MC1, MC2 and 38 more". */
 export function namesText(names: readonly string[], shown: number = NAMES_SHOWN): string {
   const more = names.length - shown;
-  // Nobody is counted who could be named in the place of it.
+  // A name is shown if the count would replace only that name.
   if (more <= 1) return names.join(", ");
   return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
 }
@@ -20,7 +20,7 @@ export function merchantsText(merchants: readonly string[], absent: readonly str
   return `${counted(merchants.length, "merchant")} (${which})`;
 }
 
-/** Returns a text about one merchant as one about several, which are named beside it. */
+/** Turns a text about one merchant into one about several, which are named beside it. */
 export function textOfSeveral(text: string, merchant: string): string {
   return text.replaceAll(merchant, (_, at: number) => {
     if (/(?:[/_]|-m |merchant )$/.test(text.slice(0, at))) return "<MERCHANT>";
@@ -33,7 +33,7 @@ export function countPeople(items: readonly { readonly name: string }[]): number
   return new Set(items.map(({ name }) => name.toLowerCase())).size;
 }
 
-/** Splits a list; nothing is hidden that could be shown in the place of its count. */
+/** Splits a list; an item is shown if the count would replace only that item. */
 export function cutList<Item>(
   items: readonly Item[],
   most: number,

@@ -12,7 +12,7 @@ export interface GroupView {
   readonly rows: readonly RowView[];
 }
 
-/** A removal that waits, and for what. */
+/** A removal that waits, and what it waits for. */
 export interface DeferredView extends RowView {
   readonly until: string;
 }
@@ -22,7 +22,7 @@ export interface RefusalView {
   readonly rule: Refusal["rule"];
   readonly code: string;
   readonly resource: Refusal["resource"];
-  /** The role or member that it is about; `null` if it is about none. */
+  /** The role or member that it concerns; `null` if there is none. */
   readonly name: string | null;
   readonly message: string;
   readonly hint: string;
@@ -58,13 +58,15 @@ export interface PlanView {
   readonly refusals: readonly RefusalView[];
   /** Refusals that are overridden. */
   readonly overridden: readonly RefusalView[];
-  /** The line under `guards` in the file that overrides what can be overridden; `null` if nothing is refused for that. */
+  /**
+   * The line under `guards` in the file that overrides the refusals that can be overridden; `null` if there are none.
+   */
   readonly overrides: string | null;
   readonly errors: readonly FindingView[];
   /** Warnings; the same one about several roles or members is merged. */
   readonly warnings: readonly FindingView[];
   readonly everyWarning: readonly FindingView[];
-  /** Warnings about what the plan does not touch, which are not among the others. */
+  /** Warnings about what the plan does not touch, which are not in the other list. */
   readonly untouched: readonly FindingView[];
   /** Environment variables that an apply reads first passwords from; by name. */
   readonly passwords: readonly string[];
@@ -289,7 +291,7 @@ export function joinSame<Found extends Said>(found: readonly Found[]): readonly 
   return groupByKey(found, whatItSays).flatMap((group) => (group.length < MANY ? group : joined(group)));
 }
 
-/** The findings about somebody's two addresses, which many may have when a domain changes. */
+/** The findings about two addresses of a person, which may concern many people when a domain changes. */
 const CHANGED_ADDRESS_CODES: ReadonlySet<string> = new Set([
   "member-former-differs",
   "member-likely-renamed",

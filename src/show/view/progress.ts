@@ -30,7 +30,7 @@ export interface Job {
   /** The change under way, or why the last one failed; empty if there is neither. */
   readonly text: string;
   readonly isOnWire: boolean;
-  /** Time that it still waits, in ms; `null` if it does not. */
+  /** Remaining time of its wait, in ms; `null` if it does not wait. */
   readonly waits: number | null;
 }
 
@@ -51,9 +51,9 @@ export interface ProgressView {
   readonly perSecond: number;
   readonly now: number;
   readonly elapsedMs: number;
-  /** Estimated time left, with the verification, in ms; `null` if it is too early to tell, or nothing gets on. */
+  /** Estimated time left, with the verification, in ms; `null` if it is too early to tell, or there is no progress. */
   readonly leftMs: number | null;
-  /** Nothing new starts any more. */
+  /** Nothing new starts. */
   readonly isStopping: boolean;
   readonly metrics: RequestMetrics;
 }
@@ -74,7 +74,7 @@ export interface Progress {
   apply(event: ApplyEvent, now: number): void;
   /** Records that a merchant was read, also again to verify it, or the `problem` that prevented it. */
   read(merchant: string, problem: string | null, now: number): void;
-  /** Records that nothing new starts any more. */
+  /** Records that nothing new starts. */
   stop(): void;
   view(now: number): ProgressView;
 }
@@ -252,7 +252,7 @@ interface ChangeJob extends StoredJob {
   readonly merchant: string;
 }
 
-/** The state of a change that has ended so; `null` if it is not done, and has not failed. */
+/** The state of a change with this end; `null` if it is not done and has not failed. */
 const CHANGE_STATES: Readonly<Record<Outcome["status"], "done" | "failed" | "unknown" | null>> = {
   done: "done",
   stale: "failed",
@@ -275,7 +275,7 @@ function begun(change: Change, since: number): StoredJob {
   };
 }
 
-/** Returns a problem without the request that it is about, which is longer than a row. */
+/** Returns a problem without its request, which is longer than a row. */
 function reasonOf(problem: string): string {
   return problem.replace(/^[A-Z]+ \/\S+ returned /, "");
 }

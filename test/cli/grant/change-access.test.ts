@@ -170,7 +170,7 @@ describe("what is in the file already", () => {
     [
       "roles: [{ role: Lead, from: 2026-08-01 }]",
       ["Lead", "--until", "+7d"],
-      "has Lead from 2026-08-01, and an entry has one period",
+      "has Lead from 2026-08-01, but an entry can have only one period",
     ],
     [
       "roles: [Cashier], until: 2026-06-30",

@@ -192,7 +192,7 @@ describe("check --coverage", () => {
     expect(stdout).toContain(
       [
         "11 of 14 single changes would go unnoticed.",
-        "Until the broken rules hold, every plan is refused. The list assumes that they hold.",
+        "Until the broken rules hold, every plan is refused. The list assumes they hold.",
         "",
       ].join("\n"),
     );

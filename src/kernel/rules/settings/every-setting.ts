@@ -44,7 +44,7 @@ const GUARD_SETTINGS = {
   minHolders: minHoldersSetting,
 } as const satisfies { readonly [Name in GuardName]-?: GuardSetting<GuardSettings[Name]> };
 
-/** An override is for one plan, and no rule. */
+/** An override is for one plan, and is not a rule. */
 export type GuardName = Exclude<keyof GuardSettings, "overrides">;
 
 type NamedSettings = readonly (readonly [name: string, setting: RuleSetting<unknown>])[];
@@ -141,7 +141,7 @@ export function renamedRules({ guards, policies }: RuleSettings, nameOf: NameOf)
   };
 }
 
-/** Returns what a kind of settings says of each setting of a state. */
+/** Calls a function of a kind for each setting of a state. */
 function inState<Said>(
   state: RuleSettings,
   say: (setting: RuleSetting<unknown>, value: unknown) => Said,
@@ -151,7 +151,7 @@ function inState<Said>(
   return [...each(GUARD_LIST, { ...state.guards }), ...each(POLICY_LIST, { ...state.policies })];
 }
 
-/** Returns what is equal for rules that mean the same. */
+/** Returns a text that is equal for rules with the same meaning. */
 export function rulesMeaning(state: RuleSettings): unknown {
   return [...inState(state, ({ kind }, value) => kind.meaning(value)), asSet(state.guards.overrides ?? [])];
 }
@@ -242,7 +242,7 @@ export const OVERRIDE = new RegExp(
   `^(?:${[...OVERRIDES].map(([code, { value }]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`,
 );
 
-/** An override as plans print it. */
+/** An override, as printed in plans. */
 export const EXAMPLE_OVERRIDE = "max-removals=5@35e43f876462";
 
 /** Returns whether a file may have an override, given without the plan that it is for. */

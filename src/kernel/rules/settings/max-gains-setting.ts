@@ -7,13 +7,13 @@ import { amountLimit, amountSchema, leastAmount, parseAmount } from "./amount.ts
 import { SENSITIVE } from "./sensitive.ts";
 import { type GuardSetting, PEOPLE_OVERRIDE, type SettingKind } from "./setting-kinds.ts";
 
-/** Limits to gains, by what is gained. */
+/** Limits on gains, by what is gained. */
 const gainLimitsSchema = z.record(
   text(),
   z.union([amountSchema, z.strictObject({ at_most: amountSchema, reach: z.optional(z.literal(true)) })]),
 );
 
-/** Combines limits: of several the strictest counts; `undefined` of none. */
+/** Combines limits: of several, the strictest counts; `undefined` if there are none. */
 function strictestGains(settings: readonly GainLimits[]): GainLimits | undefined {
   if (settings.length === 0) return undefined;
   const keys = [...new Set(settings.flatMap((limits) => Object.keys(limits)))];
@@ -27,7 +27,7 @@ function strictestGains(settings: readonly GainLimits[]): GainLimits | undefined
   );
 }
 
-/** Parses limits as a file has them. */
+/** Parses limits as written in a file. */
 function parseGains(written: unknown): GainLimits {
   return Object.fromEntries(
     Object.entries(fieldsOf(written)).flatMap(([what, limit]) => {

@@ -10,7 +10,7 @@ export const DEFAULT_SENSITIVE: readonly string[] = [
   "!*[._:-]{view,read,readonly,list,get,export}",
 ];
 
-/** Returns a test whether a permission is sensitive to one of the projects, or by default. */
+/** Returns a function that tests whether a permission is sensitive in one of the projects, or by default. */
 export function sensitiveIn(projects: readonly ProjectSettings[] = []): (permission: string) => boolean {
   const lists = projects.length === 0 ? [DEFAULT_SENSITIVE] : projects.map(listOf);
   const tests = lists.map((list) => ({
@@ -25,7 +25,7 @@ function listOf({ sensitive = DEFAULT_SENSITIVE }: ProjectSettings): readonly st
   return sensitive;
 }
 
-/** Returns a test whether one of some globs matches a text, ignoring case. */
+/** Returns a function that tests whether one of some globs matches a text, ignoring case. */
 export function globsOf(globs: readonly string[]): (text: string) => boolean {
   const compiled = globs.map((glob) => compileGlob(glob.toLowerCase()));
   return (text) => compiled.some((matches) => matches(text.toLowerCase()));

@@ -20,7 +20,7 @@ export interface SettingName {
 export interface SettingLimit {
   /** Path within the setting. */
   readonly path: Path;
-  /** Limits with one name are compared; the role of a limit has one name, whichever of its names the file writes. */
+  /** Limits with the same name are compared; the role of a limit has one name, whichever of its names the file uses. */
   readonly role: string | null;
   /** The unit: limits of several units cannot be compared. */
   readonly unit: string;
@@ -46,7 +46,7 @@ export interface SettingKind<Value> {
   combine(written: readonly unknown[]): Value;
   /** Returns the setting with the current names of roles. */
   renamed(value: Value, nameOf: NameOf): Value;
-  /** Returns what is equal for settings that mean the same. */
+  /** Returns a value that is equal for settings with the same meaning. */
   meaning(value: Value): unknown;
   /** Returns the readable part of a setting with errors; `undefined` if there is none. */
   readable(written: unknown): unknown;
@@ -99,10 +99,13 @@ export interface OverrideKind {
   readonly value: string;
   /** Set for a limit to how many people lose or gain something; absent for other refusals. */
   readonly limit?: {
-    /** An override for a count is for every smaller one, too; one for people is for what they gain, whatever the plan. */
+    /**
+     * An override for a count also applies to every smaller one; one for people is bound to what they gain, whatever
+     * the plan.
+     */
     readonly boundTo: "count" | "people";
   };
-  /** The code of the refusals that an override with the same name is for as well. */
+  /** The code of the refusals that an override with the same name also applies to. */
   readonly alsoFor?: string;
 }
 
@@ -114,7 +117,7 @@ export const PEOPLE_OVERRIDE: OverrideKind = { value: ".+:[0-9a-f]{12}", limit: 
 
 const none = () => [];
 
-/** Returns distinct texts, sorted: of values without an order. */
+/** Returns distinct texts, sorted, for values without an order. */
 export function asSet(values: readonly unknown[]): readonly string[] {
   return [...new Set(values.map((value) => canonicalJson(value)))].sort(byCodeUnit);
 }
@@ -177,7 +180,7 @@ export const roleSets: SettingKind<readonly (readonly string[])[]> = {
   limits: none,
 };
 
-/** Names of users that mean something else in YAML or JavaScript. */
+/** Names that have a special meaning in YAML or JavaScript. */
 const STRANGE_KEYS: ReadonlySet<string> = new Set(["__proto__", "<<"]);
 
 function roleKeys(written: unknown): readonly SettingName[] {
@@ -188,7 +191,7 @@ function roleKeys(written: unknown): readonly SettingName[] {
   );
 }
 
-/** Combines values by role: of several for one role, the one that `stricter` chooses counts. */
+/** Combines values by role: of several for a role, the one that `stricter` chooses counts. */
 function byRole<Item>(
   entries: readonly (readonly [role: string, item: Item])[],
   stricter: (a: Item, b: Item) => Item,
@@ -210,7 +213,7 @@ function countEntries(written: unknown): readonly (readonly [role: string, count
   });
 }
 
-/** Numbers of holders by role, of which less or more is stricter. */
+/** Numbers of holders by role, with smaller or larger numbers being stricter. */
 function roleCounts(stricter: SettingLimit["stricter"]) {
   const [strictest, sign] = stricter === "less" ? [Math.min, -1] : [Math.max, 1];
   return {
@@ -237,12 +240,12 @@ function roleCounts(stricter: SettingLimit["stricter"]) {
   };
 }
 
-/** The most holders by role. */
+/** Maximum number of holders, by role. */
 export const mostByRole: SettingKind<RoleCounts> = roleCounts("less");
 
 const fewest = roleCounts("more");
 
-/** The fewest holders by role; `undefined` for the default. */
+/** Minimum number of holders, by role; `undefined` for the default. */
 export const fewestByRole: SettingKind<RoleCounts | undefined> = {
   ...fewest,
   combine: (written) => (written.length === 0 ? undefined : fewest.combine(written)),

@@ -8,15 +8,15 @@ import type {
   PageRule,
 } from "../page-data.ts";
 
-/** A moment: before or after the plan. */
+/** A point in time: before or after the plan. */
 export type Side = "before" | "after";
 
-/** Returns the roles of a member at one moment; `null` if it is no member. */
+/** Returns the roles of a member at one point in time; `null` if it is not a member. */
 export function holdingOf(member: PageMember, side: Side): PageHolding | null {
   return side === "before" && member.before !== undefined ? member.before : member.after;
 }
 
-/** Returns the permissions of a role at one moment. */
+/** Returns the permissions of a role at one point in time. */
 export function grantsOf(role: PageRole, side: Side): PageGrants {
   return side === "before" && role.before !== undefined ? role.before : role.after;
 }
@@ -26,13 +26,16 @@ export function isActiveHolding(holding: PageHolding | null): holding is PageHol
   return holding !== null && holding.status !== "expired" && holding.status !== "disabled";
 }
 
-/** The permissions of a member at one moment, each with the roles that grant it, and the roles of unknown permissions. */
+/**
+ * The permissions of a member at one point in time, each with the roles that grant it, and the roles with unknown
+ * permissions.
+ */
 export interface Effective {
   readonly permissions: ReadonlyMap<number, readonly number[]>;
   readonly unknown: readonly number[];
 }
 
-/** Returns the permissions of a member at one moment, and their sources. */
+/** Returns the permissions of a member at one point in time, and their sources. */
 export function effective(member: PageMember, { roles }: PageMerchant, side: Side): Effective {
   const holding = holdingOf(member, side);
   const permissions = new Map<number, number[]>();
@@ -64,17 +67,17 @@ export function mfaOf({ mfa, service }: PageMember): MfaState {
   return mfa ? "yes" : "no";
 }
 
-/** The text for what the files of a declared report do not say. */
+/** The text for facts that the files of a declared report do not contain. */
 export const NOT_IN_FILES = "not known from the files";
 
-/** Members that a report counts, and lists by themselves. */
+/** A group of members that a report counts, and can list. */
 export interface MemberGroup {
   /** Name in links. */
   readonly id: string;
   readonly title: string;
-  /** Returns whether a member is one of them; `null` if the files do not say. */
+  /** Returns whether a member is in the group; `null` if the files do not say. */
   readonly is: ((member: PageMember) => boolean) | null;
-  /** Returns whether somebody who is none of them as far as is known could be one. */
+  /** Returns whether a member who is not in the group as far as known could be in it. */
   readonly mayBe?: (member: PageMember) => boolean;
 }
 
@@ -100,7 +103,7 @@ function isAdministrator({ id }: PageRole): boolean {
   return id === "role_owner" || id === "role_admin";
 }
 
-/** Returns the groups of a merchant's members that are worth a look; expired and disabled ones hold nothing. */
+/** Returns the groups of a merchant's members that deserve attention; expired and disabled members hold nothing. */
 export function memberGroups(
   { roles, permissions }: PageMerchant,
   { now, about }: Pick<PageData, "now" | "about">,
@@ -162,7 +165,7 @@ export interface Measure {
   readonly isAtLeast?: boolean;
 }
 
-/** Returns the numbers of a merchant that a report opens with. */
+/** Returns the numbers of a merchant at the beginning of a report. */
 export function measuresOf(
   merchant: PageMerchant,
   data: Pick<PageData, "now" | "about">,
@@ -192,7 +195,10 @@ export interface MemberReach {
   readonly unknown: boolean;
 }
 
-/** Returns a function that tells how much members may do at a moment; members of the same roles are looked at once. */
+/**
+ * Returns a function that determines how much members may do at one point in time; members with the same roles share a
+ * result.
+ */
 export function sensitivities(merchant: PageMerchant, side: Side): (member: PageMember) => MemberReach {
   const grants = grantsAt(merchant, side);
   return (member) => {
@@ -240,13 +246,13 @@ function grantsAt({ roles }: PageMerchant, side: Side): (member: PageMember) => 
   }
 }
 
-/** The people of each permission and of each role, as indexes of members, who can use what they hold. */
+/** The people with each permission and each role who can use them, as indexes of members. */
 export interface Holders {
   readonly byPermission: readonly (readonly number[])[];
   readonly byRole: readonly (readonly number[])[];
 }
 
-/** Returns who has each permission and each role at a moment. */
+/** Returns who has each permission and each role at one point in time. */
 export function holdersAt(merchant: PageMerchant, side: Side): Holders {
   const byPermission: number[][] = merchant.permissions.map(() => []);
   const byRole: number[][] = merchant.roles.map(() => []);
@@ -301,7 +307,7 @@ export interface EndOfAccess {
   readonly ends: number;
 }
 
-/** Returns what ends, the earliest first; an invitation that a plan renews or removes ends no more. */
+/** Returns the ends, the earliest first; an invitation that a plan renews or removes no longer ends. */
 export function endingsOf({ members }: PageMerchant): readonly EndOfAccess[] {
   return members
     .flatMap((member): readonly EndOfAccess[] => {
@@ -324,7 +330,7 @@ function dayOf(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }
 
-/** The part of time that a time line shows, in ms since the epoch. */
+/** The range of a timeline, in ms since the epoch. */
 export interface TimeRange {
   readonly first: number;
   readonly last: number;
@@ -332,7 +338,7 @@ export interface TimeRange {
 
 const YEAR = 365 * 86_400_000;
 
-/** Returns the time that a time line shows: a far end takes no room from the near ones. */
+/** Returns the range of a timeline, in which a distant end does not take space from the near ones. */
 export function timeRange(endings: readonly Pick<EndOfAccess, "ends">[], now: number): TimeRange {
   const moments = endings.map(({ ends }) => ends);
   const near = moments.filter((moment) => moment >= now - YEAR && moment <= now + 2 * YEAR);

@@ -100,13 +100,13 @@ export function membersPanel(merchant: PageMerchant, view: PanelView): HTMLEleme
     planned ? select(control("show", "Show"), shows) : null,
     planned ? checkbox(control("changed", "Only changed members")) : null,
   );
-  // Before the first key, which then need not wait for them.
+  // Before the first key press, which then does not have to wait for them.
   controls.addEventListener("focusin", () => textAt(0));
   update();
   return h("div", {}, controls, planned ? legend() : null, table.element);
 }
 
-/** Returns the columns of members: on the screen one for each role, elsewhere one of all roles. */
+/** Returns the columns of members: on the screen, one for each role; elsewhere, one for all roles. */
 function memberColumns(
   merchant: PageMerchant,
   { now, about }: PanelView,
@@ -218,7 +218,7 @@ function mfaBadge(mfa: MfaState, about: PanelView["about"]): HTMLElement {
   return mark("unknown", "?", about === "declared" ? NOT_IN_FILES : "not known");
 }
 
-/** "administrator", "at least 3", "none"; what a role of unknown permissions grants is not known. */
+/** "administrator", "at least 3", "none"; it is unknown what a role with unknown permissions grants. */
 function sensitivityText({ administrator, sensitive, unknown }: MemberReach): string {
   if (administrator) return "administrator";
   if (sensitive === 0) return unknown ? "not known" : "none";
@@ -242,7 +242,7 @@ function legend(): HTMLElement {
   );
 }
 
-/** Returns what members are searched by, in lower case: their names, details, notes, roles and permissions. */
+/** Returns the searchable texts of members, in lower case: their names, details, notes, roles and permissions. */
 function searchTexts({ members, roles, permissions }: PageMerchant): readonly string[] {
   const roleTexts = roles.map((role) => {
     const grants = grantsOf(role, "after");

@@ -3,24 +3,24 @@ import { byCodeUnit, naturalKey } from "../../../lib/text.ts";
 import { type Child, h, name, pluralize } from "./dom.ts";
 import type { PanelView } from "./view-state.ts";
 
-/** A column: what it shows, how it is sorted, what it is in a spreadsheet. */
+/** A column: its content, its order, and its form in a spreadsheet. */
 export interface Column<Row> {
   /** Name of the order in links. */
   readonly id: string;
   readonly title: string;
-  /** Content of the head in place of the title. */
+  /** Content of the header instead of the title. */
   readonly head?: Node;
-  /** Returns the text of a cell; "1,234" of a number belongs into `show`. */
+  /** Returns the text of a cell; a formatted number such as "1,234" belongs in `show`. */
   readonly text: (row: Row) => string;
   /** Returns the content of a cell; absent: its text. */
   readonly show?: (row: Row) => readonly Child[];
-  /** Returns the number to sort by; absent: by text, in natural order. What is unknown comes last. */
+  /** Returns the number to sort by; absent: by text, in natural order. Unknown values come last. */
   readonly number?: (row: Row) => number | null;
   /** Class of its cells. */
   readonly style?: string;
-  /** Returns its cell of the last row, which is always in sight; without any there is no such row. */
+  /** Returns its cell of the last row, which is always visible; if no column has one, there is no such row. */
   readonly total?: () => Child;
-  /** Its cells are the heads of their rows. */
+  /** Its cells are the headers of their rows. */
   readonly isHead?: true;
   /** Restricts the column to some media; absent: it is on the screen, on paper and in CSV. */
   readonly only?: "screen" | "paper" | "file" | "screen-and-file" | "paper-and-file";
@@ -33,19 +33,22 @@ export interface TableOptions<Row> {
   readonly label: string;
   /** A row, in the singular: "member". */
   readonly what: string;
-  /** Rows, if not as "members". */
+  /** Rows, in the plural, if irregular. */
   readonly many?: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   readonly view: PanelView;
   readonly className?: string;
-  /** Its rows are of any height, and all of them in the page. */
+  /** Its rows may have any height, and all of them are in the page. */
   readonly whole?: true;
-  /** The order at first, as in links: the id of a column, after "-" if the largest comes first; absent: of the rows. */
+  /**
+   * The initial order, as in links: the id of a column, prefixed with "-" if the largest comes first; absent: that of
+   * the rows.
+   */
   readonly sorted?: string;
 }
 
-/** A table of any length that has only its visible rows in the page; on paper it has them all. */
+/** A table of any length that has only its visible rows in the page; on paper, it has all of them. */
 export interface DataTable<Row> {
   readonly element: HTMLElement;
   /** Shows some of the rows, from the top. */
@@ -55,7 +58,7 @@ export interface DataTable<Row> {
 const ROW_HEIGHT = 36;
 const OVERSCAN = 12;
 
-/** Makes a table that can be sorted and saved as CSV; its rows are all of one height, except on paper. */
+/** Creates a table that can be sorted and saved as CSV; its rows all have the same height, except on paper. */
 export function dataTable<Row>(options: TableOptions<Row>): DataTable<Row> {
   return options.view.paper ? paperTable(options) : screenTable(options);
 }
@@ -86,7 +89,7 @@ function totalsRow<Row>(columns: readonly Column<Row>[]): HTMLElement | null {
   return h("tfoot", {}, h("tr", {}, ...cells));
 }
 
-/** Makes a table for paper: all its rows, with the merchant's code above the heads, which every page repeats. */
+/** Creates a table for paper: all its rows, with the merchant's code above the headers, which every page repeats. */
 function paperTable<Row>({
   label,
   rows,
@@ -145,7 +148,7 @@ function orderBy<Row>(
   return chosen === undefined ? [...rows.keys()] : sortedIndexes(rows, chosen, value.startsWith("-"));
 }
 
-/** Returns the rows' indexes in the order of a column; what is unknown comes last either way. */
+/** Returns the rows' indexes in the order of a column; unknown values come last in either direction. */
 function sortedIndexes<Row>(
   rows: readonly Row[],
   { text, number }: Column<Row>,
@@ -164,17 +167,17 @@ function sortedIndexes<Row>(
   return [...keys.keys()].sort((a, b) => compare(keys[a] ?? null, keys[b] ?? null));
 }
 
-/** Kept until the next one: a browser may read it after the click. */
+/** Kept until the next one, since a browser may read it after the click. */
 let saved = "";
 
-/** Offers rows as a file, which is made here: nothing is asked of anybody. */
+/** Offers rows as a file, which is created in the page, without a request. */
 function saveCsv<Row>(columns: readonly Column<Row>[], rows: readonly Row[], file: string): void {
   const written = columns.filter((column) => isOn(column, "file"));
   const text = toCsv(
     written.map(({ title }) => title),
     rows.map((row) => written.map((column) => column.text(row))),
   );
-  // Without the mark, spreadsheets take UTF-8 for something else.
+  // Without the byte order mark, spreadsheets do not recognize UTF-8.
   URL.revokeObjectURL(saved);
   saved = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" }));
   const link = h("a", { href: saved, download: `${file.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-")}.csv` });
@@ -281,7 +284,7 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
     );
     button.addEventListener("click", () => {
       const now = cell.getAttribute("aria-sort");
-      // The most comes first where there is a number.
+      // Numbers are sorted in descending order first.
       const descending = now === null ? column.number !== undefined : now === "ascending";
       view.state.set(`${id}-sort`, `${descending ? "-" : ""}${column.id}`);
       sort();
@@ -303,7 +306,7 @@ function screenTable<Row>(options: TableOptions<Row>): DataTable<Row> {
   scroller.addEventListener("scroll", laySoon, { passive: true });
   new ResizeObserver(laySoon).observe(scroller);
 
-  /** Moves the focus from row to row on up and down, also to rows that are not in the page yet. */
+  /** Moves the focus between rows with the up and down keys, including to rows that are not in the page yet. */
   scroller.addEventListener("keydown", (event) => {
     const row = event.target instanceof Element ? event.target.closest("tr") : null;
     const index = Number(row?.dataset["index"] ?? Number.NaN);

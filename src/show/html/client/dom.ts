@@ -3,7 +3,7 @@ import type { ViewState } from "./view-state.ts";
 /** The content of an element. */
 export type Child = Node | string | null;
 
-/** Makes an element. Texts become text nodes: nothing that is shown is ever read as HTML. */
+/** Creates an element. Texts become text nodes, so no content is ever parsed as HTML. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string | number | boolean>> = {},
@@ -21,9 +21,9 @@ const LONGEST_WHOLE = 22;
 const END_SHOWN = 10;
 
 /**
- * Makes a name with its own reading direction, so that it cannot affect the text around it. Where there is no room for
- * a long one, its middle is left out: two names that differ at the end stay different. The text itself is whole, for
- * readers, searches and paper.
+ * Creates a name with its own reading direction, so that it cannot affect the text around it. If there is not enough
+ * space for a long name, its middle is left out, so that two names that differ at the end stay different. The text
+ * itself is complete, for screen readers, searches and paper.
  */
 export function name(text: string): HTMLElement {
   if (text.length <= LONGEST_WHOLE) return h("bdi", {}, text);
@@ -59,7 +59,7 @@ export function pluralize(count: number, singular: string, plural = `${singular}
 
 const ITEMS_SHOWN = 8;
 
-/** Makes a list whose end is added on demand, if it is long. */
+/** Creates a list whose end is added on demand, if it is long. */
 export function foldedList<T>(
   items: readonly T[],
   make: (item: T) => HTMLElement,
@@ -80,7 +80,7 @@ export function foldedList<T>(
   return [list, showAll];
 }
 
-/** Returns the day of a moment, in UTC. */
+/** Returns the day of a time, in UTC. */
 export function day(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }
@@ -120,7 +120,7 @@ export function search({ state, key, label, onChange }: ControlOptions, placehol
   return h("label", { class: "field search" }, h("span", {}, label), control);
 }
 
-/** Makes a labelled box to tick. */
+/** Creates a labelled checkbox. */
 export function checkbox({ state, key, label, onChange }: ControlOptions): HTMLElement {
   const box = h("input", { type: "checkbox" });
   box.checked = state.get(key) !== "";
@@ -131,14 +131,14 @@ export function checkbox({ state, key, label, onChange }: ControlOptions): HTMLE
   return h("label", { class: "check" }, box, label);
 }
 
-/** A tab of the page; its content is made when it is first opened. */
+/** A tab of the page; its content is created when it is first opened. */
 export interface Tab {
   readonly id: string;
   readonly title: string;
   readonly make: () => HTMLElement;
 }
 
-/** Makes accessible tabs, of which one is open at first; `onOpen` is called when somebody opens one. */
+/** Creates accessible tabs, one of which is open initially; `onOpen` is called when the user opens one. */
 export function tabs(tabList: readonly Tab[], current: string, onOpen: (id: string) => void): HTMLElement {
   const made = new Set<string>();
   const panels = tabList.map(({ id, title }) =>

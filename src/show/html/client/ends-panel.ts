@@ -8,7 +8,7 @@ import type { PanelView } from "./view-state.ts";
 const DAY = 86_400_000;
 const SOON = 30 * DAY;
 
-/** Makes the panel of what ends: grants, memberships and open invitations on one axis of time, with a line for today. */
+/** Creates the panel of ends: grants, memberships and open invitations on one time axis, with a line for today. */
 export function endsPanel(merchant: PageMerchant, view: PanelView): HTMLElement {
   const { now, about } = view;
   const endings = endingsOf(merchant);
@@ -117,12 +117,12 @@ function whatOf({ kind, role }: EndOfAccess): string {
   }
 }
 
-/** Returns where a moment is on an axis, in percent; one outside of the range is at its end. */
+/** Returns the position of a time on an axis, in percent; a time outside the range is at its end. */
 function positionOf(moment: number, { first, last }: TimeRange): number {
   return Math.min(Math.max(((moment - first) / (last - first)) * 100, 0), 100);
 }
 
-/** Makes the bar from today to an end, or from a past end to today, and the line of today. */
+/** Creates the bar from today to an end, or from a past end to today, and the line of today. */
 function track(
   { ends, kind }: EndOfAccess,
   range: TimeRange,
@@ -143,7 +143,7 @@ function todayLine(percent: number): HTMLElement {
   return line;
 }
 
-/** Makes the axis, with today and as many months or years as there is room for. */
+/** Creates the axis, with today and as many months or years as there is space for. */
 function axis(range: TimeRange, now: number): HTMLElement {
   const { first, last } = range;
   const today = positionOf(now, range);
@@ -161,7 +161,7 @@ function axis(range: TimeRange, now: number): HTMLElement {
     if (moment > last || Number.isNaN(moment)) break;
     const percent = positionOf(moment, range);
     const number = new Date(moment).getUTCFullYear() * 12 + new Date(moment).getUTCMonth();
-    // Two labels must not meet.
+    // Two labels must not overlap.
     if (number % step !== 0 || percent > 86 || Math.abs(percent - today) < 14) continue;
     ticks.push(tick(percent, day(moment).slice(0, 7), ""));
   }

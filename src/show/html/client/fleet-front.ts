@@ -16,7 +16,9 @@ interface Row {
   readonly atLeast: readonly boolean[];
 }
 
-/** Makes the table of all merchants: how many of their members are worth a look, darker the more of them there are. */
+/**
+ * Creates the table of all merchants, with the numbers of members that deserve attention; higher numbers are darker.
+ */
 export function fleetFront(data: PageData, view: PanelView): HTMLElement {
   const groups = groupsOf(data.merchants[0], data);
   const rows = data.merchants.map((merchant): Row => {
@@ -31,7 +33,7 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
   const columns = groups.map(({ id, title }, index): Column<Row> => {
     const columnCounts = countsByGroup[index] ?? [];
     const most = Math.max(1, ...columnCounts);
-    // A column of equal numbers says nothing about any of them.
+    // A column of equal numbers does not distinguish the merchants.
     const steps = columnCounts.every((count) => count === most) ? 1 : STEPS;
     return {
       id,
@@ -44,7 +46,7 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
         if (count === null) return [h("span", { class: "unknown", title: NOT_IN_FILES }, NOT_IN_FILES)];
         const only = id === "all" ? "" : id;
         const step = id === "all" ? 0 : Math.ceil((count / most) * steps);
-        // Also those whom the plan removes are in the table at first.
+        // Members whom the plan removes are also in the table initially.
         const show = data.about === "plan" && only === "" ? "after" : "";
         const href = linkTo({ merchant: merchant.code, tab: "members", only, show });
         const text = countText(count, atLeast[index] ?? false);
@@ -134,7 +136,7 @@ function groupsOf(merchant: PageMerchant | undefined, data: PageData): readonly 
 
 const SIGNS = { create: "+", update: "~", replace: "±", delete: "−", deferred: "…" } as const;
 
-/** Makes a link to a plan with the numbers of its changes, which has room for few words: "+3 ~5 −2". */
+/** Creates a short link to a plan with the numbers of its changes: "+3 ~5 −2". */
 function planCell(code: string, { changes, summary }: PagePlan): HTMLElement {
   const counts = Object.entries(SIGNS).flatMap(([kind, sign]) => {
     const count = changes.filter((change) => change.kind === kind).length;

@@ -27,7 +27,7 @@ export function openDialog(title: string, ...content: readonly (Node | null)[]):
   dialog.showModal();
 }
 
-/** Makes a link to somebody at all merchants, where there are several. */
+/** Creates a link to the page of a person at all merchants, if there are several. */
 export function personLink(person: string): HTMLElement | null {
   if (document.querySelector("#picker select") === null) return null;
   return h("p", {}, h("a", { href: linkTo({ person }) }, "At all merchants"));
@@ -107,7 +107,7 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
   );
 }
 
-/** Makes the badges of a member; the files still have one without a status, whose access has ended. */
+/** Creates the badges of a member; one without a status is still in the files, but its access has ended. */
 function badgesOf(member: PageMember): readonly HTMLElement[] {
   const [before, after] = [holdingOf(member, "before"), holdingOf(member, "after")];
   const { status } = after ?? before ?? { status: "" };
@@ -144,7 +144,7 @@ export function withMembers(
 
 const PEOPLE_SHOWN = 500;
 
-/** Opens a list of people, by their indexes; each opens its details. */
+/** Opens a list of people, by index; each entry opens its details. */
 export function openPeople(
   title: string,
   about: string,

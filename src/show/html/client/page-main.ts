@@ -14,7 +14,7 @@ const data = JSON.parse(document.getElementById("data")?.textContent ?? "{}") as
 const app = document.getElementById("app");
 const isFleet = data.merchants.length > 1;
 
-/** A part of what is told about a merchant. */
+/** A part of the page of a merchant. */
 interface Panel {
   readonly id: string;
   readonly title: string;
@@ -44,7 +44,7 @@ function viewOf(title: string, state = makeState(new URLSearchParams(), () => un
   return { now: data.now, about: data.about, title, state, paper: false };
 }
 
-/** Shows a merchant: the tab of the link with its search, filters and order, the others as they are at first. */
+/** Shows a merchant: the tab of the link with its search, filters and order, the others in their initial state. */
 function showMerchant(merchant: PageMerchant, params: URLSearchParams): void {
   const { code } = merchant;
   let current = params.get("tab") ?? "";
@@ -101,7 +101,7 @@ const title = document.title;
 const MERCHANTS = "Merchants";
 const PEOPLE = "People";
 
-/** Shows a view below its heading; what all merchants share is told on the front page alone. */
+/** Shows a view below its heading; content that all merchants share is only on the front page. */
 function render(heading: string, ...content: readonly Node[]): void {
   if (shared) shared.hidden = isFleet && heading !== MERCHANTS;
   const head = h("h2", { class: "view", tabindex: -1 }, name(heading));
@@ -115,7 +115,7 @@ function render(heading: string, ...content: readonly Node[]): void {
 
 let people: ReadonlyMap<string, Person> | null = null;
 
-/** Shows what the link says; without one, or with one that is not of this page, its beginning. */
+/** Shows the view of the link; without a link, or with one of another page, the front page. */
 function show(): void {
   const params = linkParams();
   const only = data.merchants.length === 1 ? data.merchants[0] : undefined;
@@ -180,7 +180,10 @@ function makePaper(): void {
   app?.after(paper);
 }
 
-/** Prints a merchant's code in the margin of each of its pages; Firefox, which cannot, has it in the heads of tables. */
+/**
+ * Prints a merchant's code in the margin of each of its pages; Firefox, which cannot, shows it in the headers of
+ * tables.
+ */
 function runningHead(section: HTMLElement, page: string, code: string): void {
   const sheet = document.styleSheets[0];
   if (!sheet) return;
@@ -196,7 +199,7 @@ function runningHead(section: HTMLElement, page: string, code: string): void {
 /** The rule of each named page. */
 const heads = new Map<string, number>();
 
-/** Makes the lines on which somebody signs that this access was looked at. */
+/** Creates the lines for the signature of the reviewer. */
 function signOff(what: string): HTMLElement {
   const line = (label: string): HTMLElement => h("p", {}, label);
   return h(
@@ -221,7 +224,7 @@ addEventListener("afterprint", dropPaper);
 addEventListener("hashchange", () => {
   show();
   scrollTo(0, 0);
-  // A keyboard user who followed the link goes on from the heading.
+  // A keyboard user who followed the link continues from the heading.
   document.querySelector<HTMLElement>(".view")?.focus({ preventScroll: true });
 });
 

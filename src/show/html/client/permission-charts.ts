@@ -5,10 +5,10 @@ import { badge, type Child, h, mark, name, pluralize, search } from "./dom.ts";
 import { openPeople } from "./member-dialog.ts";
 import type { PanelView } from "./view-state.ts";
 
-/** More columns than that are too wide for a sheet: there, roles are listed. */
+/** Maximum number of columns that fit on a sheet of paper; with more roles, they are listed. */
 const ROLES_ON_PAPER = 24;
 
-/** A permission with the numbers of people who have it. */
+/** A permission with the number of people who have it. */
 interface Row {
   readonly name: string;
   readonly sensitive: boolean;
@@ -183,7 +183,7 @@ function tintedCell(
   return cell;
 }
 
-/** Returns how strong a colour is, of four: a tenfold number is about one more. */
+/** Returns one of four colour intensities, on a logarithmic scale: a tenfold number is about one level more. */
 function level(count: number, largest: number): number {
   if (count === 0) return 0;
   return 1 + Math.round((3 * Math.log(count)) / Math.max(Math.log(largest), 1));
@@ -222,7 +222,7 @@ function legend(planned: boolean): HTMLElement {
   );
 }
 
-/** Moves the focus from cell to cell of a row on left and right. */
+/** Moves the focus between the cells of a row with the left and right keys. */
 function moveSideways(element: HTMLElement): void {
   element.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -250,7 +250,7 @@ function openPermission(row: Row, merchant: PageMerchant, now: number, people: r
   openPeople(row.name, row.sensitive ? `A sensitive permission. ${through}` : through, people, merchant, now);
 }
 
-/** Makes a button with the number of people of a role, which opens what is known of it. */
+/** Creates a button with the number of people with a role, which opens the details of the role. */
 function roleTotal(
   { roles }: PageMerchant,
   index: number,

@@ -12,7 +12,7 @@ export interface Person {
   readonly at: readonly { readonly merchant: PageMerchant; readonly member: PageMember }[];
 }
 
-/** Returns everybody of all merchants, in natural order, by the address in lower case. */
+/** Returns all people of all merchants, in natural order, by address in lower case. */
 export function peopleOf({ merchants }: PageData): ReadonlyMap<string, Person> {
   const people = new Map<string, { name: string; at: { merchant: PageMerchant; member: PageMember }[] }>();
   for (const merchant of merchants) {

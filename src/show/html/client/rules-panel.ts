@@ -97,7 +97,7 @@ function moreOf(rule: PageRule): readonly string[] {
   return more === 0 ? [] : [`and ${more.toLocaleString("en-US")} more`];
 }
 
-/** Lists what fails a rule. */
+/** Lists the reasons why a rule fails. */
 function reasons(rule: PageRule, merchant: PageMerchant, view: PanelView): readonly Child[] {
   const shown = reasonsOf(rule);
   if (shown.reasons.length === 0) return [];

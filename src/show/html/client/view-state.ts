@@ -1,10 +1,10 @@
 import type { PageData } from "../page-data.ts";
 
-/** The search, the filters and the order of a view, as its link has them. */
+/** The search, the filters and the order of a view, as in its link. */
 export interface ViewState {
   /** Returns a value; empty if the link does not have it. */
   readonly get: (key: string) => string;
-  /** Sets a value; an empty one leaves the link. */
+  /** Sets a value; an empty one is removed from the link. */
   readonly set: (key: string, value: string) => void;
 }
 
@@ -14,13 +14,16 @@ export interface PanelView {
   readonly now: number;
   readonly about: PageData["about"];
   readonly state: ViewState;
-  /** The code of the merchant, or what else the panel is about: the head of each printed page, and of names of files. */
+  /**
+   * The code of the merchant, or the other subject of the panel: the header of each printed page, and the prefix of
+   * file names.
+   */
   readonly title: string;
   /** Shows everything at once, without controls: the panel is printed. */
   readonly paper: boolean;
 }
 
-/** Makes the state of a view from the parameters of a link. */
+/** Creates the state of a view from the parameters of a link. */
 export function makeState(params: URLSearchParams, onChange: () => void): ViewState {
   return {
     get: (key) => params.get(key) ?? "",
@@ -42,11 +45,11 @@ export function linkParams(): URLSearchParams {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-/** Writes the link of what is shown into the address, without a step in the history. */
+/** Writes the link of the current view to the address bar, without a history entry. */
 export function replaceLink(params: Readonly<Record<string, string>>): void {
   try {
     history.replaceState(null, "", linkTo(params));
   } catch {
-    // A page that is shown inside another has no address of its own, and Safari stops one that writes it at every key.
+    // A page in a frame has no address of its own, and Safari blocks a page that writes it at every key press.
   }
 }

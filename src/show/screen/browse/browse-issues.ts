@@ -277,7 +277,7 @@ function takesAway({ kind, fields }: Change): boolean {
   return fields.some((diff) => {
     if (diff.field === "permissions") return diff.removed.length > 0;
     if (diff.field !== "roles") return false;
-    // A role that is replaced comes back under its name.
+    // A replaced role returns under its name.
     return diff.removed.some(({ name }) => !diff.added.some((added) => added.name === name));
   });
 }
@@ -293,7 +293,7 @@ export function judgedPlan({ merchant }: Plan, { plans }: Pick<Selection, "plans
   return judgedPlan;
 }
 
-/** Returns what a member gains and loses with what is selected, or what a role newly grants and no longer does. */
+/** Returns what a member gains and loses with the selection, or what a role newly grants and no longer grants. */
 export function effectOf(
   { id, plan, change, gained, lost }: BrowsedChange,
   selection: Selection,

@@ -43,7 +43,7 @@ export interface BrowseScene {
   readonly objection: (chosen: ReadonlySet<string>) => string | null;
   /** Allows changes to be left out, and the rest applied. */
   readonly selects: boolean;
-  /** Returns where a row is declared, or why it cannot be opened. */
+  /** Returns the location of a row's declaration, or why it cannot be opened. */
   readonly fileLineOf: (row: BrowseRow) => FileLine | string;
 }
 
@@ -197,7 +197,7 @@ function reveal(state: BrowseState, key: string, { model }: BrowseScene): Browse
   return withCursor({ ...state, open: openKeys }, key);
 }
 
-/** Goes back one step: from the detail, the search, the other list; at last it leaves. */
+/** Goes back one step: from the detail, the search, the other list; finally quits. */
 function back(state: BrowseState): BrowseState {
   if (state.focus === "detail") return { ...state, focus: "list" };
   if (state.only && state.search !== "") return { ...state, only: false };
@@ -260,7 +260,7 @@ function nextMatch(state: BrowseState, scene: BrowseScene, by: -1 | 0 | 1): Brow
   return { ...moved, note };
 }
 
-/** Leaves the row's changes out, or takes them in again with all that they need. */
+/** Leaves the row's changes out, or includes them again with everything that they need. */
 function toggle(state: BrowseState, scene: BrowseScene): BrowseState {
   const { leftOut, selects } = scene;
   if (!selects) return { ...state, note: "Read-only: use apply --interactive to leave changes out." };

@@ -7,7 +7,7 @@ import { type PlanView, planView } from "../../view/plan-view.ts";
 
 /** A change of one merchant. */
 export interface BrowsedChange {
-  /** Names it among those of all merchants. */
+  /** Identifies it among those of all merchants. */
   readonly id: string;
   /** The whole plan that it is in. */
   readonly plan: Plan;
@@ -19,7 +19,7 @@ export interface BrowsedChange {
 
 /** A line of the tree of changes, folded or not. */
 export type BrowseNode = {
-  /** Names it on the screen; begins with its parent's key. */
+  /** Identifies it on the screen; begins with its parent's key. */
   readonly key: string;
   readonly parent: string | null;
   readonly depth: number;
@@ -47,7 +47,7 @@ export interface BrowseModel {
   readonly changes: number;
 }
 
-/** Names a role or member of a merchant. */
+/** Identifies a role or member of a merchant. */
 export function subjectKey(merchant: string, resource: Change["resource"], name: string): string {
   return `${merchant}\n${resource} ${name}`;
 }

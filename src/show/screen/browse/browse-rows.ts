@@ -6,7 +6,7 @@ import type { BrowseState } from "./browse-state.ts";
 
 /** A line of the list. */
 export type BrowseRow = {
-  /** Names the row across redraws. */
+  /** Identifies the row across redraws. */
   readonly key: string;
   /** Key of the row that it is below; `null` at the top. */
   readonly parent: string | null;
@@ -21,7 +21,7 @@ export type BrowseRow = {
   | { readonly type: "issue"; readonly issue: PlanIssue }
 );
 
-/** Returns the rows of the tree as it is unfolded; with `only`, those that are found. */
+/** Returns the visible rows of the tree; with `only`, those that match the search. */
 export function changeRows(
   { tree }: BrowseModel,
   state: Pick<BrowseState, "open" | "search" | "only">,
@@ -95,7 +95,9 @@ export type FileOf = (change: BrowsedChange) => string | null;
 
 const NOTHING: Found = { keys: new Set(), above: new Set(), changes: new Set() };
 
-/** Finds a text in merchants, names, people, roles, permissions (`+refunds` for gained ones) and files, in any case. */
+/**
+ * Finds a text in merchants, names, people, roles, permissions (`+refunds` for gained ones) and files, ignoring case.
+ */
 export function searchTree({ tree }: BrowseModel, search: string, fileOf: FileOf): Found {
   const text = search.toLowerCase();
   if (text === "") return NOTHING;

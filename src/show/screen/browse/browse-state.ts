@@ -32,9 +32,9 @@ export interface BrowseState {
   readonly help: boolean;
   /** A file was opened in an editor since the plan was made. */
   readonly edited: boolean;
-  /** A sentence for the bottom line, until the next key. */
+  /** A sentence for the bottom line, until the next key press. */
   readonly note: string;
-  /** The action that ends the screen, for now or for good; `null` before. */
+  /** The action that closes the screen, temporarily or finally; `null` before. */
   readonly end: "apply" | "leave" | "suspend" | { readonly edit: FileLine } | null;
 }
 
@@ -58,7 +58,10 @@ export function initialBrowseState({ tree, plans }: BrowseModel, height: number)
   };
 }
 
-/** Returns what to unfold: everything if it fits; else no groups, and the top rows one after the other while they fit. */
+/**
+ * Returns what to unfold: everything if it fits; otherwise no groups, but the top rows one after the other as long as
+ * they fit.
+ */
 function unfoldedInto(tree: readonly BrowseNode[], single: boolean, height: number): ReadonlySet<string> {
   const withChildren = tree.filter(({ children, type }) => children.length > 0 && type !== "idle");
   const groups = withChildren
@@ -87,7 +90,7 @@ export function isNarrowed({ only, search, searchFrom }: BrowseState): boolean {
   return only && search !== "" && searchFrom === null;
 }
 
-/** Returns the index of the cursor's row; of one that is gone, of what it was below. */
+/** Returns the index of the cursor's row; if the row is gone, that of its parent. */
 export function cursorAt({ cursors, list }: BrowseState, rows: readonly { readonly key: string }[]): number {
   for (let key = cursors[list]; key !== null && key !== ""; key = parentOf(key)) {
     const index = rows.findIndex((row) => row.key === key);

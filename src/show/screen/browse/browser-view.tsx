@@ -190,7 +190,7 @@ function PlanTree({
   );
 }
 
-/** A row, with its numbers and marks on the right; the cursor's is inverted in its whole width. */
+/** A row, with its numbers and marks on the right; the cursor's row is inverted over its whole width. */
 function TreeRow({
   row,
   view,
@@ -228,7 +228,7 @@ function TreeRow({
   );
 }
 
-/** The search that is typed, a note, or the keys. */
+/** The search being typed, a note, or the keys. */
 function Keys({ view: { state, selects, matches }, size: { columns } }: ScreenProps): ReactNode {
   if (state.searchFrom !== null) {
     const matchText = state.search === "" ? "" : `  ${counted(matches.length, "match", "matches")}`;

@@ -25,7 +25,7 @@ export interface BrowseOptions extends Omit<DetailContext, "selection"> {
   readonly fileOf: FileOf;
 }
 
-/** A browser screen: turns keys into states and states into what is shown. */
+/** A browser screen: turns keys into states, and states into views. */
 export interface BrowseScreen {
   /** Returns the state at the start, for the size of the window. */
   start(size: Size): BrowseState;
@@ -72,7 +72,7 @@ export function browseScreen(options: BrowseOptions): BrowseScreen {
   });
   const settled = (state: BrowseState, size: Size): BrowseState =>
     inSight(state, rowsOf(state), rowsShown(size));
-  /** Keeps the cursor in its place in a list whose row is gone. */
+  /** Keeps the cursor in its position in a list if its row is gone. */
   const placed = (before: BrowseState, after: BrowseState): BrowseState => {
     const { list, cursors } = after;
     if (list !== "issues" || before.list !== list || before.chosen === after.chosen) return after;

@@ -32,7 +32,7 @@ export interface DetailContext {
   readonly selects: boolean;
 }
 
-/** Names in a list before the others are only counted. */
+/** Maximum number of names in a list; the others are only counted. */
 export const DETAIL_NAMES = 200;
 
 /** Returns the fields of a change, with what is removed and added. */
@@ -152,12 +152,12 @@ const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Breaks a text into lines of at most so many cells, at its spaces where possible. */
+/** Breaks a text into lines of a maximum number of cells, at its spaces where possible. */
 function wrapped(text: string, width: number): readonly string[] {
   const most = Math.max(width, 8);
   return wrapText(shown(text), most).flatMap((line) => {
     if (stringWidth(line) <= most) return [line];
-    // One by one, the characters of a long text take long.
+    // Going through a long text character by character is slow.
     if (PLAIN_TEXT.test(line)) {
       return Array.from({ length: Math.ceil(line.length / most) }, (_, index) =>
         line.slice(index * most, (index + 1) * most),

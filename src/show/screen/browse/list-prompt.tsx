@@ -15,12 +15,12 @@ export interface Choice {
   readonly note?: string;
 }
 
-/** A list to tick items in, or with `single`, to choose one of. */
+/** A list in which items can be selected, or with `single`, only one. */
 export interface ListQuestion {
   readonly title: string;
   readonly choices: readonly Choice[];
   readonly single?: true;
-  /** Indexes of the items that are ticked at first; with `single`, of the item under the cursor. */
+  /** Indexes of the items that are selected initially; with `single`, of the item under the cursor. */
   readonly ticked?: readonly number[];
 }
 
@@ -35,7 +35,7 @@ export interface ListState {
   readonly answer?: readonly number[] | null;
 }
 
-/** The keys of a list that are more than text. */
+/** The keys of a list other than text. */
 export interface ListKey extends TextKey {
   readonly upArrow: boolean;
   readonly downArrow: boolean;
@@ -50,7 +50,7 @@ export function initialListState({ ticked = [], single }: ListQuestion): ListSta
   return { cursor, ticked: new Set(single ? [] : ticked), filter: "", filtering: false, hint: "" };
 }
 
-/** Returns the indexes of the choices that contain the filter's text, in any case. */
+/** Returns the indexes of the choices that contain the filter's text, ignoring case. */
 function matching({ choices }: ListQuestion, filter: string): readonly number[] {
   const lowerFilter = filter.toLowerCase();
   return choices.flatMap(({ label, note = "" }, index) =>
@@ -120,7 +120,7 @@ function toggled(ticked: ReadonlySet<number>, index: number | undefined): Readon
   return next;
 }
 
-/** Ticks all of these, or if they are ticked already, none. */
+/** Selects all of these or, if they are already selected, none. */
 function allToggled(ticked: ReadonlySet<number>, matches: readonly number[]): ReadonlySet<number> {
   const next = new Set(ticked);
   const isAll = matches.every((index) => ticked.has(index));
@@ -186,7 +186,7 @@ function Item({
   labelColumns,
 }: {
   readonly choice: Choice;
-  /** `null` in a list to choose one of. */
+  /** `null` in a list with a single choice. */
   readonly isTicked: boolean | null;
   readonly isHere: boolean;
   readonly labelColumns: number | null;
@@ -277,7 +277,7 @@ export function List({ question, onAnswer }: ListProps): ReactNode {
   return <Checklist question={question} state={drawn} size={size} />;
 }
 
-/** Returns the lines that stay of a list after its answer. */
+/** Returns the lines that remain on the screen after a list is answered. */
 export function answerLines(
   { title, choices, single }: ListQuestion,
   answer: readonly number[] | null,

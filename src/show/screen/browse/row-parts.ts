@@ -12,21 +12,21 @@ import { ISSUE_MARKS, ISSUE_TONES } from "./issue-detail.ts";
 
 /** The pieces of a row. */
 interface RowParts {
-  /** What is cut if there is no space. */
+  /** The part that is cut if there is not enough space. */
   readonly left: readonly Piece[];
-  /** What stands behind it, whole. */
+  /** The part after it, which is never cut. */
   readonly rest?: readonly Piece[];
-  /** What stands at the end, whole. */
+  /** The part at the end, which is never cut. */
   readonly right: readonly Piece[];
 }
 
-/** What rows depend on besides the plans. */
+/** The context that rows depend on besides the plans. */
 interface Selecting {
   readonly selection: Selection;
   readonly selects: boolean;
 }
 
-/** Returns what a row says in a list of so many cells. */
+/** Returns the content of a row in a list with a number of cells. */
 export function rowParts(row: BrowseRow, view: Selecting, width: number): RowParts {
   switch (row.type) {
     case "heading":
@@ -137,7 +137,7 @@ function groupPieces(
 /** The cells of the cursor's mark, of the sign of a change, and of the space before the end. */
 const MARKS = 2 + 2 + 1;
 
-/** The least of a name that is left of it, in cells. */
+/** Minimum width of a shortened name, in cells. */
 const LEAST_NAME = 4;
 
 /** Returns the names of equal changes, or if there is no space for several, their number, and what they do. */

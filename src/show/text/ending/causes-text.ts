@@ -30,7 +30,7 @@ const TITLES = {
   "not-started": "not started",
 } as const satisfies Record<Outcome["status"], string>;
 
-/** Returns a paragraph for each cause: the changes that it hit, and the failure in full. */
+/** Returns a paragraph for each cause: the changes that it affected, and the failure in full. */
 export function causeBlocks(
   { run, ends }: Pick<AppliedRun, "run" | "ends">,
   style: Style,
@@ -77,7 +77,9 @@ function causeLines(
   ];
 }
 
-/** Returns the title of changes with one outcome: one change by name, several counted and named below. */
+/**
+ * Returns the title of changes with one outcome: a single change by name, several with their number and names below.
+ */
 function titleLines(
   title: string,
   hits: readonly Hit[],

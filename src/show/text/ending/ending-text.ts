@@ -24,7 +24,7 @@ import { nextBlock } from "./next-step-text.ts";
 
 /**
  * Formats how an apply ended, as the last lines of a run: what was done, what was not and why, what to do next, and how
- * to undo it. A cause that several changes or merchants share is told once.
+ * to undo it. A cause that several changes or merchants share is reported once.
  */
 export function renderEnding(ending: Ending, style: Style): string {
   const ends = (ending.applied?.ends ?? []).toSorted((a, b) => naturally(a.plan.merchant, b.plan.merchant));
@@ -69,7 +69,7 @@ function headBlock({ command, applied, outcomes, leftOut }: Ending, style: Style
       ...openLines(ends, style),
     ];
   }
-  // All that the sum of the merchants below counts.
+  // Everything that the total of the merchants below counts.
   const where = placeText(outcomes.map(({ merchant }) => merchant));
   const stopped = ends.filter(({ result }) => result.status === "stopped").length;
   const how = stopped === ends.length || (stopped > 0 && cause !== null) ? "stopped" : "incomplete";
@@ -99,7 +99,7 @@ const MERCHANT_STATUS = {
   failed: "failed",
 } as const satisfies Record<MerchantOutcome["status"], string>;
 
-/** The state of a merchant where all changes are done, and nothing has looked at what they made. */
+/** The state of a merchant where all changes are done, but not verified. */
 const NOT_VERIFIED = "applied, not verified";
 
 /** "Merchants: 58 applied, 1 partly applied, 1 refused." */
@@ -130,7 +130,7 @@ function sumsText(outcomes: readonly Outcome[]): string {
   ).length;
   const count = (status: Outcome["status"]): number =>
     outcomes.filter((outcome) => outcome.status === status).length - (status === "done" ? kept : 0);
-  // "0 changes done" would be wrong if a change is half done.
+  // "0 changes done" would be wrong if a change is partly done.
   const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
   const rest = (["failed", "stale", "unknown", "unfinished", "not-started"] as const).flatMap((status) =>
     count(status) === 0 ? [] : [`${grouped(count(status))} ${status.replace("-", " ")}`],
@@ -161,7 +161,7 @@ function verifiedText(ends: readonly MerchantEnd[], leftOut: number): string {
   return ` Verified: no changes remain${remaining.length === 0 ? "" : ` except ${remaining.join(" and ")}`}.`;
 }
 
-/** Names what a complete apply leaves open: deferred changes, and members who cannot be created. */
+/** Names what remains after a complete apply: deferred changes, and members who cannot be created. */
 function openLines(ends: readonly MerchantEnd[], style: Style): readonly string[] {
   const several = ends.length > 1;
   const lines = ends.filter(isVerified).flatMap(({ plan: { merchant }, verification: { plan } }) => {

@@ -95,7 +95,7 @@ const SAVE_REST =
 const CORRECT_REST =
   "Completed changes remain. To remove the rest, correct the files or the conflicting access, and apply again.";
 
-/** Returns how to make the rest: what a rule keeps, or what is not approved. */
+/** Returns how to complete the rest: changes that a rule prevents, or that are not approved. */
 function restText(applied: AppliedRun | null): string {
   const plans = (applied?.ends ?? []).map(({ plan }) => plan);
   const isKept = plans.some(({ findings }) => findings.some(({ code }) => code === "due-kept"));
@@ -107,7 +107,7 @@ function isDoneButFor(unapproved: readonly MerchantOutcome[], applied: AppliedRu
   return unapproved.length > 0 && outcomes.every(({ status }) => status === "done");
 }
 
-/** Returns how to begin again where no merchant was applied to. */
+/** Returns how to start again if nothing was applied at any merchant. */
 function howToBegin(skipped: readonly MerchantOutcome[], command: Ending["command"]): string {
   const isRefused = skipped.some(({ status }) => status === "refused");
   const fix = isRefused

@@ -32,8 +32,9 @@ test("every threat of docs/security.md has an answer, and tests that exist by th
   expect(mistakes).toEqual([]);
 });
 
-/** The tests that run the whole program, the library, the action, the page or the sandbox. */
-const RUNS_ALL = /^(commands|program|examples|action|browser|api|sandbox)\//;
+/** The tests that run the whole program, the library, the action, the page or the sandbox, or check the workflows. */
+const RUNS_ALL =
+  /^(?:(?:commands|program|examples|browser|api|sandbox|action\/\w+)\/|action\/workflows\.test)/;
 
 /** Whether a file has a test, or a group of tests, of a title. */
 function hasTest(file: string, title: string): boolean {

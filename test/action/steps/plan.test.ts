@@ -1,4 +1,7 @@
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LINK } from "../support/github-git.ts";
 import { memoryGit } from "../support/memory-git.ts";
 import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
 
@@ -218,6 +221,25 @@ describe("plan", () => {
     expect(open.log).toContain("::warning::This repository is public, and mask-addresses is off");
     expect(onlyComment()).toContain("ben@example.com");
   });
+
+  test.each([
+    ["access/out.yaml", "../../secret.yaml"],
+    ["access/git.yaml", "../.git/secret.yaml"],
+  ])(
+    "shows nothing of a file outside the checkout, or in .git, that a link leads to: %s",
+    async (path, target) => {
+      await repository.propose(7, { [FILE]: BASE, [path]: `${LINK}${target}` });
+      const secret = `version: 1\nmerchant: MC1\ntoken: hunter2\n`;
+      await writeFile(join(dirname(repository.folder), "secret.yaml"), secret);
+      await writeFile(join(repository.folder, ".git", "secret.yaml"), secret);
+      for (const paths of [path, "access"]) {
+        const end = await plan({ paths });
+        expect(end.log).toContain(path);
+        const published = [end.log, end.summary, JSON.stringify(repository.github.comments)].join();
+        expect(published).not.toContain("hunter2");
+      }
+    },
+  );
 
   test("GitHub's limits are waited out: a secondary one, and one that tells its end", async () => {
     await repository.propose(7, { [FILE]: WITH_ROLE });

@@ -77,7 +77,9 @@ export interface WriteOptions {
   readonly finishes?: true | undefined;
 }
 
-/** Writes to one merchant; each call throws RolecallError, with the request in it, when the service does not do it. */
+/**
+ * Writes to one merchant; each call throws RolecallError, with the request in it, if the service does not carry it out.
+ */
 export interface LiveWriter {
   createRole(role: CreateRole, options?: WriteOptions): Promise<Created>;
   updateRole(id: string, patch: RolePatch, options?: WriteOptions): Promise<void>;

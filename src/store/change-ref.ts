@@ -8,8 +8,8 @@ export const STATE = "state";
 const MAX_ATTEMPTS = 30;
 
 /**
- * Commits what `edit` makes of a ref's files, until nobody else has moved the ref meanwhile; it takes the ref's commit.
- * Returns the new commit; `null` if nothing is edited. Throws RolecallError.
+ * Commits the files of a ref as edited by `edit`, which receives the ref's commit; tries again if somebody else has
+ * moved the ref. Returns the new commit; `null` if nothing is edited. Throws RolecallError.
  */
 export async function changeRef(
   refs: GitRefs,
@@ -18,7 +18,8 @@ export async function changeRef(
   edit: (from: string | undefined) => Promise<FileEdits>,
   sleep: (ms: number) => Promise<void>,
 ): Promise<string | null> {
-  // Without the store's own name, two writers of the same change would make one commit, and both seem to come first.
+  // Without the store's own name, two writers of the same change would create the same commit, and both would seem to
+  // come first.
   const messageOf = typeof message === "string" ? () => `${message}\n\n${refs.writer}` : message;
   for (let attempt = 1; ; attempt++) {
     const from = (await refs.fetch([`${ref}*`])).get(ref);
@@ -32,7 +33,7 @@ export async function changeRef(
         `The records in ${ref} could not be written: other jobs kept changing them.`,
       );
     }
-    // Each writer waits for another time, so that one of them comes first.
+    // Each writer waits for a different time, so that one of them comes first.
     await sleep(100 + (Number.parseInt(to.slice(0, 4), 16) % 400) * attempt);
   }
 }

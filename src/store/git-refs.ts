@@ -7,7 +7,7 @@ export { GitError } from "./run-git.ts";
 export interface GitRemote {
   /** URL or path of the repository. */
   readonly url: string;
-  /** Begins the names of the refs, such as `refs/rolecall`. */
+  /** Prefix of the names of the refs, such as `refs/rolecall`. */
   readonly prefix: string;
   /** Value of the HTTP header `Authorization`; `null` for none. */
   readonly authorization: string | null;
@@ -20,9 +20,9 @@ export interface GitEffects {
   /** Absolute path of the `.git` of a clone, whose objects need not be fetched; `null` for none. */
   readonly clone: string | null;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Configuration of the clone's own that reaching the repository needs; absent: none. */
+  /** The clone's own configuration for accessing the repository; absent: none. */
   readonly config?: readonly (readonly [string, string])[];
-  /** Time after which a process of git is ended, in ms; absent: never. */
+  /** Time after which a git process is killed, in ms; absent: never. */
   readonly timeout?: number;
   /** In ms since the epoch. */
   now(): number;
@@ -40,7 +40,7 @@ export interface CommitEntry {
 export interface GitCommits {
   /** Returns the parents of a commit, which is fetched without its history if needed. */
   parents(commit: string): Promise<readonly string[]>;
-  /** Returns everything but folders of a commit, which is fetched without its history if needed. */
+  /** Returns all entries of a commit except folders; the commit is fetched without its history if needed. */
   entries(commit: string): Promise<readonly CommitEntry[]>;
   /** Returns the contents of such entries, in their order. */
   contents(ids: readonly string[]): Promise<readonly Buffer[]>;
@@ -68,7 +68,7 @@ export interface HistoryCommit {
 /** New texts of files by path; `null` removes a file. */
 export type FileEdits = ReadonlyMap<string, string | null>;
 
-/** A ref to move, from the commit that it has to have, to another; `null` for none. */
+/** A move of a ref from its expected commit to another one; `null` for no ref. */
 export interface RefMove {
   readonly ref: string;
   readonly from: string | null;
@@ -89,7 +89,7 @@ export interface GitRefs extends GitCommits {
   fetch(names?: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Fetches a ref with its history; returns its commits along first parents, the newest first; empty without such a ref. */
   history(name: string): Promise<readonly HistoryCommit[]>;
-  /** Names the store among all writers. */
+  /** Identifies the store among all writers. */
   readonly writer: string;
   /** Makes a commit of edited files on top of another; returns its name. */
   commit(parent: string | null, edits: FileEdits, message: string): Promise<string>;
@@ -102,17 +102,17 @@ export interface GitRefs extends GitCommits {
    * their whole history.
    */
   lastCommitOf(path: string, commit: string): Promise<string | null>;
-  /** Moves refs, all or none; returns false if one does not have the commit that it has to have. */
+  /** Moves refs, all or none; returns false if one does not have its expected commit. */
   push(moves: readonly RefMove[]): Promise<boolean>;
 }
 
 /** Opens the refs of a remote repository; nothing is fetched yet. */
 export function openRefs({ url, prefix, authorization }: GitRemote, effects: GitEffects): GitRefs {
-  // The name of an extra header as GitHub's checkout has it.
+  // The name of an extra header, as set by GitHub's checkout.
   const header = [[`http.${url}.extraheader`, `AUTHORIZATION: ${authorization}`]] as const;
   const config = [...(effects.config ?? []), ...(authorization === null ? [] : header)];
   const env = { ...gitEnvironment(effects.env), ...configEnvironment(config) };
-  // Its folder may be removed before a collection of garbage in the background has ended.
+  // Its folder may be removed before a background garbage collection has ended.
   const own = ["--git-dir", effects.folder, "-c", "gc.auto=0", "-c", "maintenance.auto=false"];
   const run = (args: readonly string[], input = "", more = {}): Promise<GitEnd> =>
     runGit([...own, ...args], input, { ...env, ...more }, effects.timeout);
@@ -156,7 +156,7 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
   };
   let commits = 0;
   const parentIn = async (commit: string): Promise<string | null> => {
-    // Also where the clone has the commit: only git's answer says whether the remote repository does.
+    // Even if the clone has the commit: only git can tell whether the remote repository does.
     const end = await read(["fetch", "--quiet", "--no-tags", "--depth=1", url, commit]);
     isOnClone ||= end.code === 0;
     return end.code === 0 ? commit : null;

@@ -158,7 +158,7 @@ async function reviewed(
   const plans = looks.map((look) => look.plan);
   const diagnostics = diagnosticAnnotations(loaded.diagnostics);
   const placeOf = ruleLocations(loaded.states, loaded.sources);
-  // Later changes by dates of the pull request need no approval of their own.
+  // Later changes that follow from dates in the pull request need no separate approval.
   const later = event.pull === null ? [] : datesToCome(context, states, looks, loaded.project);
   const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf), later));
   io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));

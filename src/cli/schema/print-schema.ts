@@ -32,7 +32,7 @@ export async function printSchema(
   return ExitCode.ok;
 }
 
-/** Adds the names of the files; those with errors, as while they are edited, are left out, and counted on stderr. */
+/** Adds the names in the files; files with errors, such as those being edited, are left out, and counted on stderr. */
 async function withNamesOfFiles(schema: object, { cwd, now, stderr }: Io): Promise<object> {
   const { states, diagnostics } = await loadStates([defaultPath(cwd)], { merchants: [], cwd, now: now() });
   const wrong = new Set(diagnostics.flatMap(({ severity, file }) => (severity === "error" ? file : [])));

@@ -386,7 +386,7 @@ function refOf(word: string): RoleRef {
   return { id: word, name: word };
 }
 
-/** Returns the dates to remove, and whether the member is suspended as the entry says, without roles. */
+/** Returns the dates to remove, and whether the member is suspended, without roles, as in the entry. */
 function datesUpdate(
   member: DesiredMember,
   live: LiveMember,

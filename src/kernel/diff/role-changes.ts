@@ -58,7 +58,7 @@ export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string |
   return roleReplacement(live, declaredOver(roleImage(live), role), resumed, "immutable-field");
 }
 
-/** Returns the change that replaces a live role by one with an image. */
+/** Returns the change that replaces a live role with a new one that has an image. */
 export function roleReplacement(
   live: LiveRole,
   after: RoleImage,

@@ -90,12 +90,12 @@ export function entryPath(name: MemberField): readonly [string, ...string[]] {
   return name in MANAGED_FIELDS ? ["managed", name] : [name];
 }
 
-/** Returns the values of a member that has some, and no others. */
+/** Returns the values of a member from an object that may have other properties, too. */
 export function newMemberValues(some: Partial<MemberValues>): MemberValues {
   return completed<MemberValues>(MEMBER_FIELDS, some);
 }
 
-/** Returns the values of a managed user that has some, and no others. */
+/** Returns the values of a managed user from an object that may have other properties, too. */
 export function managedValues(some: Partial<ManagedProperties> = {}): ManagedProperties {
   return completed<ManagedProperties>(MANAGED_FIELDS, some);
 }

@@ -141,7 +141,7 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     hint: "Remove it: the text must be on one line.",
   })),
   "no-globs": formatMessages(({ value }) => ({
-    message: `An entry needs 1 to ${MAX_INCLUDES} globs under "files", and has ${sizeOf(value)}.`,
+    message: `An entry needs 1 to ${MAX_INCLUDES} globs under "files", but has ${sizeOf(value)}.`,
     hint: "For example: files: [access/franchise/**]",
   })),
   "too-few-roles": formatMessages(() => ({

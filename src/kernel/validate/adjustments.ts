@@ -214,7 +214,7 @@ function defaultBeside(
     : [{ list: DEFAULT_ESCALATION[key], location: locationOf(file, ["checks", index, "reach"]) }];
 }
 
-/** Reports limits in several units, such as a count and a share: which is stricter depends on what is live. */
+/** Reports limits in several units, such as a count and a percentage: which is stricter depends on what is live. */
 function mixedUnits(limits: readonly Limit[]): readonly LocatedProblem[] {
   const firsts = new Map<string, Limit>();
   return limits.flatMap((limit): readonly LocatedProblem[] => {

@@ -4,7 +4,7 @@ import type { Table } from "../view/table.ts";
 /** The minimum size of a review, in UTF-16 units: the verdict, the number of each risk, and what was left out. */
 export const MIN_REVIEW_SIZE = 1500;
 
-/** The size that fits into a comment of common code hosts, in UTF-16 units. */
+/** A size that fits into a comment on common code hosts, in UTF-16 units. */
 export const DEFAULT_REVIEW_SIZE = 60_000;
 
 /**

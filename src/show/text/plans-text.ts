@@ -333,7 +333,7 @@ function renderOwn<View extends PlanView>(
   return [...lines, "", ...wrapText(what, style.columns).map(style.dim)];
 }
 
-/** Sorts merchants that would be refused or that lose something first. */
+/** Sorts merchants first that would be refused or that lose something. */
 function urgency({ view }: OwnView): number {
   if (view.errors.length + view.refusals.length > 0) return 0;
   return view.groups.some(({ rows }) => rows.some(({ kind }) => kind === "delete" || kind === "replace"))
@@ -376,7 +376,7 @@ function renderTable(
     const note = Math.max(0, ...notes.map((text) => (text === "" ? 0 : text.length + space)));
     return style.columns - widths.reduce((sum, width) => sum + width + space, 0) - note - 2;
   };
-  // Narrower gaps keep each merchant on one line if only little space is missing.
+  // Narrower gaps keep each merchant on one line if only a little space is missing.
   const gap = roomWith(2) >= longest ? "  " : " ";
   const width = Math.min(longest, Math.max(roomWith(gap.length), "Merchant".length));
   const line = (name: string, numbers: readonly string[], text: string): readonly string[] => {
@@ -414,7 +414,7 @@ function countsIn({ create, update, delete: remove }: MerchantRow): readonly num
   return [create, update, remove];
 }
 
-/** Returns the cells of a row; of several merchants, what each of them has. */
+/** Returns the cells of a row; for several merchants, the numbers that each of them has. */
 function numbersOf(row: MerchantRow): readonly string[] {
   return [...countsIn(row), row.people, row.risks].map((figure) => (figure === 0 ? NONE : grouped(figure)));
 }

@@ -56,7 +56,7 @@ function note(paragraphs: readonly string[], style: Style): string {
 
 const MOST_NAMED = 5;
 
-/** Returns the first names of a list, and how many more there are. */
+/** Returns the first names of a list, and the number of the others. */
 function namesOf(names: readonly string[]): string {
   const more = names.length - MOST_NAMED;
   const shown = names.slice(0, MOST_NAMED).map(oneLine).join(", ");

@@ -54,7 +54,7 @@ function unrestoredText(members: NonNullable<KnownRun["unrestored"]>, { merchant
   ].join("");
 }
 
-/** Lists what removed invitations held that the run did not send again. */
+/** Lists the content of removed invitations that the run did not send again. */
 function lostTexts(
   lost: NonNullable<KnownRun["lost"]>,
   { run, merchant }: PastRun["run"],
@@ -85,7 +85,7 @@ export const PAINTS: Readonly<Record<keyof typeof MARKS, (style: Style) => Paint
   "not-sent": ({ dim }) => dim,
 };
 
-/** The parts of a change that one write makes, in words. */
+/** Describes the part of a change that one write makes. */
 export const PARTS: Readonly<Record<PastWrite["intent"]["part"], string>> = {
   whole: "",
   "set-aside": " (temporary name)",
@@ -99,7 +99,7 @@ export const PARTS: Readonly<Record<PastWrite["intent"]["part"], string>> = {
 function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   const status = outcome?.status ?? "unknown";
   const paint = PAINTS[status](style);
-  // A new invitation stands beside the expired one, whose id it does not have.
+  // A new invitation exists beside the expired one, and does not have its id.
   const id = outcome?.id ?? (intent.part === "create" ? null : intent.id);
   const part = PARTS[intent.part];
   const does = intent.part === "restore" ? "restore" : verbOf(intent);

@@ -12,7 +12,7 @@ const SETTLED = "Done and verified, no changes remained";
 /** Maximum number of lines of equal writes. */
 const DONE_SHOWN = 20;
 
-/** Returns whether there is no more to say of a write than that it is done. */
+/** Returns whether there is nothing to report about a write except that it is done. */
 function isPlainlyDone({ outcome }: PastWrite): boolean {
   return outcome?.status === "done" && !outcome.adopted && !outcome.already;
 }
@@ -124,7 +124,7 @@ export function failedTexts(journals: readonly KnownRun[], style: Style): readon
   ];
 }
 
-/** Returns why merchants stopped, if no write tells it, and the outcomes of all changes. */
+/** Returns why merchants stopped, if no write shows it, and the outcomes of all changes. */
 export function stopTexts(journals: readonly KnownRun[], style: Style): readonly string[] {
   if (journals.length === 1) return [];
   const told = new Set(failedWrites(journals).map(({ cause }) => cause));
@@ -170,7 +170,7 @@ function placeText(merchants: readonly string[], of: number): string {
   return merchants.length === of ? `all ${count}` : `${count} (${namesText(merchants)})`;
 }
 
-/** Returns what a write gives and takes, as in "+ Cashier, - Clerk"; empty if it is nothing of that kind. */
+/** Returns what a write grants and removes, as in "+ Cashier, - Clerk"; empty if it does neither. */
 function effectText({ before, after }: PastWrite["intent"]): string {
   if (after === null) return "";
   const [grantsBefore, grantsAfter] = [grantsOf(before), grantsOf(after)];
@@ -185,7 +185,7 @@ function grantsOf(image: PastWrite["intent"]["before"]): readonly string[] {
   return "permissions" in image ? image.permissions : image.roles.map(({ name }) => name);
 }
 
-/** Returns whether the lines about all merchants say everything of this one. */
+/** Returns whether the lines about all merchants say everything about this one. */
 function isTold({ past, status, unrestored = [], lost = [] }: KnownRun): boolean {
   const { writes, verified, torn } = past;
   const remaining = verified === null ? 0 : verified.left.length + verified.deferred.length;
@@ -202,7 +202,7 @@ function isSettled(journal: KnownRun): boolean {
   return isTold(journal) && journal.status === "done" && journal.past.verified !== null;
 }
 
-/** Returns the journals of which there is more to say, without the writes that other lines tell. */
+/** Returns the journals that need lines of their own, without the writes that other lines report. */
 export function remarkable(journals: readonly ListedRun[]): readonly ListedRun[] {
   const some = journals.filter((journal) => journals.length === 1 || !("past" in journal && isTold(journal)));
   return some.map((journal) => {

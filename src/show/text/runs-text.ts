@@ -127,7 +127,7 @@ function countsOf(journals: readonly PastRun[]): string {
     const done = journals.flatMap(({ writes }) => writes).filter(({ outcome }) => outcome?.status === "done");
     return `${counted(done.length, "write")} done`;
   }
-  // Passwords that are set count with the changes, and are none of the plan.
+  // New passwords count as changes, but are not part of the plan.
   const total = ends
     .flatMap(({ outcomes }) => Object.values(outcomes))
     .reduce((sum, count) => sum + count, 0);
@@ -141,8 +141,9 @@ interface Verbose {
 }
 
 /**
- * Formats one past run: its origin, and for each merchant the writes, the cause of a stop and the remaining changes. Of
- * many writes, equal ones are one line, as are causes, and merchants without anything else to say are only counted.
+ * Formats one past run: its origin, and for each merchant the writes, the cause of a stop and the remaining changes. If
+ * there are many writes, equal ones share a line, as do equal causes, and merchants with nothing else to report are
+ * only counted.
  */
 export function renderRun(shown: ShownRun, style: Style, { verbose }: Verbose = {}): string {
   const readable = readableJournals(shown);
@@ -211,7 +212,7 @@ function partTexts(
   );
 }
 
-/** Maximum number of lines of which each is about one write or one merchant. */
+/** Maximum number of lines about single writes or merchants. */
 const MAX_LINES = 60;
 
 function environmentText({ environment }: PastRun["run"]): string {

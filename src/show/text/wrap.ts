@@ -39,8 +39,8 @@ export function wrapText(text: string, width: number): readonly string[] {
 }
 
 /**
- * Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others `indent`.
- * A head that leaves no room for the first word has a line of its own.
+ * Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others
+ * `indent`. A head that leaves no space for the first word has a line of its own.
  */
 export function hangingLines(text: string, columns: number, head: string, indent: string): readonly string[] {
   const lines: string[] = [];
@@ -70,7 +70,7 @@ export function wrapOnTerminal(
 /** On a terminal this narrow, in cells, texts are short and details have lines of their own. */
 export const NARROW = 60;
 
-/** Returns the last line of a list that is cut, in a text that says at its end how to see all. */
+/** Returns the last line of a cut list, in a text that ends with how to see everything. */
 export function cutText(count: number): string {
   return `… and ${grouped(count)} more`;
 }
@@ -88,7 +88,7 @@ export function hasCutList(text: string): boolean {
   return CUT.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
 }
 
-/** Adds to a text with cut lists how to see all of them, once. */
+/** Adds to a text with cut lists, once, how to see everything. */
 export function withCutNote(text: string, ofMany: boolean, style: Style): string {
   if (!hasCutList(text)) return text;
   const note = `Lists are cut: ${ofMany ? "-m CODE shows one merchant, --verbose all" : "--verbose shows all"}.`;
@@ -98,7 +98,7 @@ export function withCutNote(text: string, ofMany: boolean, style: Style): string
 /** Maximum number of rows in a list of an ending. */
 export const ROWS_SHOWN = 10;
 
-/** Indents lines; of many only the first. */
+/** Indents lines; keeps only the first of many. */
 export function cutLines(lines: readonly string[], style: Style): readonly string[] {
   const { shown, hidden } = cutList(lines, ROWS_SHOWN);
   return [

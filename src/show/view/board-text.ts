@@ -24,7 +24,7 @@ export function boardFacts(view: ProgressView): readonly string[] {
   ].filter((fact) => fact !== "");
 }
 
-/** Returns what is done of all jobs, and its unit. */
+/** Returns the completed part of all jobs, and its unit. */
 export function boardCount(view: ProgressView): readonly [count: string, unit: string] {
   const { phase, merchants, jobs, counts, changes } = view;
   if (phase === "applying") {
@@ -36,7 +36,7 @@ export function boardCount(view: ProgressView): readonly [count: string, unit: s
     : [fraction(counts.done + counts.failed, merchants.length), "merchants"];
 }
 
-/** Returns what is under way: "Applying 360 changes · 60 merchants". */
+/** Returns what is in progress: "Applying 360 changes · 60 merchants". */
 export function boardTitle({ phase, isStopping, merchants, changes }: ProgressView): string {
   if (isStopping) return `Stopping: ${counted(changes.inFlight, "change")} in flight`;
   const where = merchants.length === 1 ? merchants.join("") : counted(merchants.length, "merchant");
@@ -47,7 +47,10 @@ export function boardTitle({ phase, isStopping, merchants, changes }: ProgressVi
   }[phase];
 }
 
-/** Returns the jobs that there is room for: under way, waiting, and only below these the ones that ended, the last first. */
+/**
+ * Returns the jobs that there is space for: those in progress, those waiting, and below them those that ended, the last
+ * first.
+ */
 export function bodyRows(
   jobs: readonly Job[],
   room: number,
@@ -75,7 +78,7 @@ export function lastEnded(jobs: readonly Job[], ...states: readonly Job["state"]
     .sort((first, other) => (first.endedAt ?? 0) - (other.endedAt ?? 0));
 }
 
-/** Returns what a job is at, or why it failed. */
+/** Returns the current step of a job, or why it failed. */
 export function jobText(job: Job, { phase, merchants }: ProgressView): string {
   const { name, state, text } = job;
   if (phase === "applying" && merchants.length === 1) return text === "" ? name : `${name}: ${text}`;
@@ -101,7 +104,7 @@ export function jobCount({ done, total }: Job): string {
   return total === null ? (done === 0 ? "" : grouped(done)) : fraction(done, total);
 }
 
-/** "31/60", with a place for every digit to come. */
+/** "31/60", with space for every further digit. */
 export function fraction(part: number, of: number): string {
   return `${grouped(part).padStart(grouped(of).length)}/${grouped(of)}`;
 }

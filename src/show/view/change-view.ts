@@ -132,7 +132,7 @@ export interface WordView {
 const MAX_CHARACTERS = 4000;
 const MAX_EDITS = 200;
 
-/** Returns the words removed and added; `null` if too little stays for a word diff to help. */
+/** Returns the words removed and added; `null` if too little stays the same for a word diff to help. */
 function wordDiff(before: string, after: string): readonly WordView[] | null {
   if (before.length + after.length > MAX_CHARACTERS) return null;
   const parts = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDITS });

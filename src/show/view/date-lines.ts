@@ -2,7 +2,7 @@ import { type DateEffect, effectOfDate, whenText } from "../../kernel/findings/d
 import { counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { PlanView } from "./plan-view.ts";
 
-/** Effects of the dates in the files of a merchant at one upcoming moment. */
+/** Effects of the dates in the files of a merchant at one future time. */
 export interface LaterView {
   readonly merchant: string;
   /** In ms since the epoch. */
@@ -16,7 +16,7 @@ export interface LaterView {
   readonly gains: readonly { readonly name: string; readonly gained: readonly string[] }[];
 }
 
-/** Adds what dates give people later to the risks of a merchant's plan. */
+/** Adds the later gains from dates to the risks of a merchant's plan. */
 export function withLaterRisks(view: PlanView, later: readonly LaterView[]): PlanView {
   const items = later
     .filter(({ merchant }) => merchant === view.merchant)
@@ -32,17 +32,17 @@ export function withLaterRisks(view: PlanView, later: readonly LaterView[]): Pla
   return { ...view, risks: [...view.risks, ...risks] };
 }
 
-/** The title of the lines about dates to come. */
+/** The title of the lines about future dates. */
 export const LATER_TITLE = "Later, by dates in the files";
 
-/** Something that happens at one moment, at one or more merchants. */
+/** Something that happens at one time, at one or more merchants. */
 interface Group<Item> {
   readonly item: Item;
   readonly day: LaterView;
   readonly merchants: Set<string>;
 }
 
-/** The lines about dates to come. */
+/** The lines about future dates. */
 export interface DateLines {
   /** Effects of the dates: the earliest first, and equal ones of several merchants together. */
   readonly lines: readonly string[];
@@ -53,8 +53,8 @@ export interface DateLines {
 }
 
 /**
- * Returns the lines about dates to come, at most `max` of each kind; with an infinite `max`, a line for each. Names are
- * written by `nameOf`.
+ * Returns the lines about future dates, at most `max` of each kind; with an infinite `max`, a line for each. `nameOf`
+ * formats names.
  */
 export function dateLines(
   days: readonly LaterView[],
@@ -64,7 +64,7 @@ export function dateLines(
   const sorted = days.toSorted((a, b) => a.at - b.at);
   const groups = groupDays(sorted, ({ dates }) => dates, keyOf);
   const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf(item)}`));
-  // People who leave merchants that list their address are not named again for the others.
+  // People who leave merchants that list their address are not repeated for the others.
   const shown = groups.filter(
     ({ item, day }) =>
       item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf({ ...item, what: "leaves" })}`),
@@ -88,13 +88,13 @@ export function dateLines(
   };
 }
 
-/** People for whom a date does the same. */
+/** People for whom a date has the same effect. */
 type Together = readonly [Group<DateEffect>, ...Group<DateEffect>[]];
 
-/** Number of people with equal effects of a date who have a line each. */
+/** Number of people with equal effects of a date up to which each has a line. */
 const MAX_ALONE = 3;
 
-/** Number of people who are named in the line of all. */
+/** Number of people who are named in a common line. */
 const MAX_NAMED = 3;
 
 function groupDays<Item>(
@@ -132,7 +132,7 @@ function refusedLine(
   return `${when}${whereOf(merchants, nameOf)} would be refused by ${rule} ${code}: ${nameOf(message)}`;
 }
 
-/** Returns the line of several people for whom a date does the same. */
+/** Returns the line for several people for whom a date has the same effect. */
 function foldedLine(groups: Together, nameOf: (name: string) => string): string {
   const [{ item }] = groups;
   const where = whereOf(new Set(groups.flatMap(({ merchants }) => [...merchants])), nameOf);

@@ -24,7 +24,7 @@ export interface DriftSums {
   /** Declared and not live; it is unknown whether they ever were. */
   readonly missing: number;
   readonly notApplied: number;
-  /** Changes that only a date in the files brings. */
+  /** Changes that only a date in the files causes. */
   readonly due: number;
   readonly unknown: number;
   readonly violations: number;
@@ -72,7 +72,7 @@ export function withRisks(drift: Drift): RiskyDrift {
   return { ...drift, risks: driftRisks(drift) };
 }
 
-/** Returns the risks of what happened, not of its revert: what is known to be outside git apart from the rest. */
+/** Returns the risks of what happened, not of its revert: those certainly outside git, separate from the rest. */
 function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
   const eventsOf = (cause: DriftCause): readonly Change[] =>
     plan.changes.filter(
@@ -80,7 +80,7 @@ function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
     );
   const unknown = eventsOf("unknown");
   const names = new Set(unknown.map(({ name }) => name));
-  // The holders of a role have gained by its change.
+  // The holders of a role have gained permissions through its change.
   const isUnknownRole = unknown.some(({ resource }) => resource === "role");
   return (["outside-git", "unknown"] as const).flatMap((origin) => {
     const members = impact.members.filter(
@@ -92,7 +92,7 @@ function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
   });
 }
 
-/** Returns whether an event surely happened, which is unknown of missing entries. */
+/** Returns whether an event certainly happened, which is unknown for missing entries. */
 function isMade(event: DriftEvent | null): boolean {
   return event !== null && event !== "missing";
 }

@@ -29,14 +29,16 @@ export interface RequestMetrics {
   readonly pace: number | null;
   /** The number of requests without a response yet, by merchant. */
   readonly onWire: ReadonlyMap<string, number>;
-  /** Nothing has got on for some seconds, or all merchants wait: an estimate of the time left would be wrong. */
+  /**
+   * There has been no progress for some seconds, or all merchants wait, so an estimate of the time left would be wrong.
+   */
   readonly isStill: boolean;
 }
 
 /** Collects the events of the client; times in ms. */
 export interface RequestMetricsCollector {
   event(event: LiveEvent, now: number): void;
-  /** Forgets the requests of a merchant, whose responses are not needed any more. */
+  /** Forgets the requests of a merchant whose responses are no longer needed. */
   ended(merchant: string): void;
   view(now: number): RequestMetrics;
 }
@@ -44,10 +46,10 @@ export interface RequestMetricsCollector {
 /** The span that a rate is averaged over. */
 const WINDOW_MS = 5_000;
 
-/** Time without a request on the wire after which a wait holds back all merchants, in ms. */
+/** Time without a request in flight after which a wait counts as holding back all merchants, in ms. */
 const SHARED_AFTER_MS = 1_000;
 
-/** Time without a response that helps after which an estimate is not shown, in ms. */
+/** Time without a successful response after which no estimate is shown, in ms. */
 const STILL_AFTER_MS = 4_000;
 
 /** Starts collecting request metrics. */
@@ -146,7 +148,7 @@ function waitAt(
   ];
   const [merchants, addresses] = [some("merchant"), some("address")];
   const ms = Math.max(...unfinished.map(({ until }) => until)) - now;
-  // Others go on while an address is refused.
+  // Other requests continue while an address is refused.
   return [{ reason, ms, merchants, addresses, isShared: isQuiet && addresses.length === 0 }];
 }
 

@@ -36,7 +36,7 @@ export interface RiskView {
   readonly origin: ChangeOrigin;
 }
 
-/** Returns whether a role is an administrator's, which may do nearly everything. */
+/** Returns whether a role makes its holders administrators, who may do nearly everything. */
 export function isAdministrator(roleId: string | null): boolean {
   return roleId !== null && ADMINISTRATORS.includes(roleId);
 }
@@ -80,7 +80,7 @@ export function risksOf(plan: Pick<Plan, "changes" | "impact" | "findings">): re
 /** Roles come before members. */
 const RANK = { role: 0, member: 1 } as const;
 
-/** Returns whether a finding is a risk of an undo, and no warning. */
+/** Returns whether a finding is a risk of an undo, rather than a warning. */
 export function isRisk({ code }: Finding): boolean {
   return code === "restored-violation";
 }

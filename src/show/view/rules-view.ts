@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
 
-/** Something about the rules of one merchant that a review has to see, in words. */
+/** A note about the rules of one merchant that a review has to show. */
 export interface RuleNote {
   readonly merchant: string;
   /** Looser than on the base branch, overridden for the plan that is shown, changed in a file of rules, or not compared. */
@@ -10,12 +10,12 @@ export interface RuleNote {
   readonly text: string;
 }
 
-/** The notes that say the same of one or more merchants. */
+/** Identical notes about one or more merchants. */
 export interface RuleLine extends Omit<RuleNote, "merchant"> {
   readonly merchants: readonly string[];
 }
 
-/** Combines the notes that say the same of several merchants. */
+/** Combines identical notes about several merchants. */
 export function groupRuleNotes(notes: readonly RuleNote[]): readonly RuleLine[] {
   const lines = new Map<string, RuleLine & { readonly merchants: string[] }>();
   for (const { merchant, ...said } of notes) {
@@ -55,8 +55,8 @@ export function rulesTitle(lines: readonly RuleLine[]): string {
 }
 
 /**
- * Returns the lines. If they are longer than a size, returns the number of each topic, with the first merchants if these
- * fit: whatever the size, no topic goes unmentioned.
+ * Returns the lines. If they are longer than a size, returns the number for each topic, with the first merchants if
+ * they fit: whatever the size, every topic is mentioned.
  */
 export function ruleTexts(lines: readonly RuleLine[], maxSize = Number.POSITIVE_INFINITY): readonly string[] {
   const fits = (texts: readonly string[]): boolean =>

@@ -12,18 +12,18 @@ export interface KnownRun {
   readonly name: string;
   readonly past: PastRun;
   readonly status: RunStatus;
-  /** Members whose fields the service may have emptied, and that are not restored for certain; absent: none. */
+  /** Members whose fields the service may have emptied, and that may not have been restored; absent: none. */
   readonly unrestored?: readonly (LostInvitation & { readonly fields: readonly string[] })[];
   /** Expired invitations that were removed and not sent again; absent: none. */
   readonly lost?: readonly LostInvitation[];
-  /** Number of writes that are told elsewhere; absent: none. */
+  /** Number of writes that are reported elsewhere; absent: none. */
   readonly doneWrites?: number;
 }
 
 /** A journal in a list, readable or not. */
 export type ListedRun =
   | KnownRun
-  /** The reason that it cannot be read, with its path. */
+  /** The reason why it cannot be read, with its path. */
   | { readonly name: string; readonly unreadable: string };
 
 /** The record that a run was read from. */

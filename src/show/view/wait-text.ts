@@ -7,7 +7,7 @@ export function rateNumber(perSecond: number): string {
 
 export const ADDRESS = / of (\S+@\S+)/;
 
-/** Returns the reason of a wait without the address that an invitation was refused for: many of them wait for one reason. */
+/** Returns the reason for a wait without the invited address, since many invitations wait for the same reason. */
 export function kindOfWait(reason: string): string {
   return reason.replace(ADDRESS, "");
 }

@@ -168,7 +168,7 @@ function axis(range: TimeRange, now: number): HTMLElement {
   return h("span", { class: "axis" }, ...ticks);
 }
 
-/** Makes a button with a member's name, which opens its details. */
+/** Creates a button with a member's name that opens its details. */
 function memberOpener(member: PageMember, merchant: PageMerchant, now: number): HTMLElement {
   const button = h("button", { type: "button", class: "open" }, name(member.name));
   button.addEventListener("click", () => openMember(member, merchant, now));

@@ -118,7 +118,7 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
     h(
       "p",
       { class: "legend" },
-      data.about === "plan" ? "Members are counted as after the plan. " : null,
+      data.about === "plan" ? "The numbers are those after the plan. " : null,
       "Higher numbers have a darker background: ",
       h(
         "span",

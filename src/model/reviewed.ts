@@ -49,6 +49,13 @@ export interface ReviewedDate {
   readonly what: "leaves" | "ends" | "begins" | "suspended" | "back";
   /** The roles that end or begin, as named in the file; empty for the whole membership. */
   readonly roles: readonly string[];
+  /**
+   * What the membership has from then on besides `roles`, as JSON: the fields of somebody who joins, and the roles of
+   * somebody who is back. Absent: nothing.
+   */
+  readonly fields?: string;
+  /** Set if nothing comes of it, because the person leaves, or the membership ends, before. */
+  readonly hidden?: true;
   /** The permissions that begin: an index of `permissionSets`. */
   readonly brings: number;
   /** Permissions that the person then holds or could give themselves: an index of `permissionSets`. */

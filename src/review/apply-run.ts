@@ -37,20 +37,22 @@ export interface ApplyRecords {
   readonly covered: readonly DesiredState[];
   /** Changes that an environment's reviewers approved in an earlier job of this run, by merchant. */
   readonly approved: ReadonlyMap<string, Review>;
+  /** Merchants of a nightly run whose merged files are not applied yet: it only takes access that has ended there. */
+  readonly unapplied: ReadonlySet<string>;
   /** Name of the record of that; `null` if the run is for what was merged. */
   readonly waiting: string | null;
 }
 
 /** Returns the reviews that a run compares a merchant's plan with. */
 export function openReviews(
-  { records, merged, approved, waiting }: ApplyRecords,
+  { records, merged, approved, unapplied, waiting }: ApplyRecords,
   merchant: string,
   { isDue }: ApplyRun,
 ): readonly Review[] {
   const state = records.states.get(merchant);
   const rest = approved.get(merchant);
   if (waiting !== null) return [...(state?.open ?? []), ...(rest === undefined ? [] : [rest])];
-  return reviewsOf(merchant, state, isDue ? [] : merged);
+  return reviewsOf(merchant, state, isDue && !unapplied.has(merchant) ? [] : merged);
 }
 
 /** Reviewed changes at a merchant that a run does not plan. */
@@ -86,10 +88,10 @@ export function undeclaredMerchants(
 
 /** Returns the merchants that a nightly run leaves to an apply, other than that of a merge. */
 export function neverApplied(
-  { records, covered, merged }: ApplyRecords,
+  { records, covered, merged, unapplied }: ApplyRecords,
   states: readonly DesiredState[],
 ): readonly LeftMerchant[] {
-  const looked = new Set(covered.map(({ merchant }) => merchant));
+  const looked = new Set(covered.flatMap(({ merchant }) => (unapplied.has(merchant) ? [] : merchant)));
   return states.flatMap(({ merchant }): readonly LeftMerchant[] => {
     if (looked.has(merchant)) return [];
     const state = records.states.get(merchant);
@@ -124,7 +126,7 @@ export type PullOf = (file: string) => Promise<number | null>;
 /** Adds the facts about judged merchants, and the pull request that caused the loss of a reviewed change. */
 export async function lookedAt(
   { isDue }: ApplyRun,
-  { records, merged, waiting }: ApplyRecords,
+  { records, merged, unapplied, waiting }: ApplyRecords,
   judged: readonly JudgedMerchant[],
   pullOf: PullOf,
   seal: Seal,
@@ -134,7 +136,7 @@ export async function lookedAt(
     const state = records.states.get(one.merchant);
     if (isDue) {
       // Lost changes are left to applies, and those that are not due to the check for drift.
-      const { dueRefusals } = one;
+      const dueRefusals = unapplied.has(one.merchant) ? [] : one.dueRefusals;
       const due = { dropped: [], lost: [], refusals: dueRefusals, objections: dueRefusals };
       looked.push({ ...one, ...due, state, blamed: [], settled: [], approvedDates: [] });
       continue;

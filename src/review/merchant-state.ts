@@ -142,15 +142,16 @@ export function reviewsOf(
   state: MerchantState | null | undefined,
   merged: readonly MergedReview[],
 ): readonly Review[] {
-  const news = unsettled(merchant, state, merged).flatMap(({ name, run, at }) => {
+  const news = unsettled(merchant, state, merged).flatMap(({ name, run }) => {
     const reviewed = parseReviewedState(run?.merchants.get(merchant));
-    return reviewed === null ? [] : [{ name, state: { ...reviewed, at }, plannedAt: reviewed.at }];
+    const isNew = reviewed !== null && reviewed.at > (state?.at ?? 0) && ({ isNew: true } as const);
+    return reviewed === null ? [] : [{ name, state: reviewed, ...isNew }];
   });
   // A later plan of the merchant shows its reviewer the current state, and what was lost.
   const isSettled = ({ lostAt = Number.POSITIVE_INFINITY }: Review): boolean =>
-    news.some(({ plannedAt }) => plannedAt > lostAt);
+    news.some(({ state: { at } }) => at > lostAt);
   const open = (state?.open ?? []).filter((review) => !isSettled(review));
-  return [...open, ...news.map(({ name, state }): Review => ({ name, state }))];
+  return [...open, ...news];
 }
 
 /** Returns the reviews of a merchant whose changes were lost: a plan of it settles them, once it is merged. */

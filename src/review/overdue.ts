@@ -59,7 +59,10 @@ function isOverdue(
 ): boolean {
   // Without a record, only those who have no access at all according to the files.
   if (record === null) return what !== "suspended" && roles.length === 0;
-  return at > record.at || (record.refused.length > 0 && record.refused.includes(seal(email.toLowerCase())));
+  return (
+    at > Math.max(record.at, record.nightly ?? 0) ||
+    (record.refused.length > 0 && record.refused.includes(seal(email.toLowerCase())))
+  );
 }
 
 function peopleText({ length }: readonly unknown[]): string {

@@ -36,11 +36,13 @@ export async function recordApply(
   end: RecordedEnd,
 ): Promise<void> {
   const { store } = openStore;
-  const { merged, abandoned, declared, waiting } = records;
+  const { merged, abandoned, declared, unapplied, waiting } = records;
   const isOfMerge = !run.isDue && waiting === null;
   const before = records.records.states;
   const next = new Map(
-    end.looked.map((looked) => [looked.merchant, nextState(run, openStore, records, end, looked)] as const),
+    end.looked
+      .filter(({ merchant }) => !unapplied.has(merchant))
+      .map((looked) => [looked.merchant, nextState(run, openStore, records, end, looked)] as const),
   );
   let states: ReadonlyMap<string, MerchantState | null> = new Map();
   await store.updateStates((current) => {
@@ -53,12 +55,17 @@ export async function recordApply(
       edits.set(merchant, isMoved ? mergedState(recorded, names, now) : recorded);
     }
     const unread = isOfMerge ? unreadStates(run, merged, end, current) : [];
-    for (const [merchant, state] of [...unread, ...undeclaredStates(run, records, end)]) {
+    const others = [
+      ...unread,
+      ...undeclaredStates(run, records, end),
+      ...unappliedStates(records, end, current, openStore),
+    ];
+    for (const [merchant, state] of others) {
       edits.set(merchant, state);
     }
-    // A merchant that no file declares any longer starts without a state when it is declared again.
-    const others = [...current].filter(([merchant]) => !declared.has(merchant) && !edits.has(merchant));
-    const gone = end.isWhole ? others.filter(([, state]) => !(run.isDue && state?.failure)) : [];
+    // A merchant that no file declares any more starts without a state when it comes back.
+    const forgotten = [...current].filter(([merchant]) => !declared.has(merchant) && !edits.has(merchant));
+    const gone = end.isWhole ? forgotten.filter(([, state]) => !(run.isDue && state?.failure)) : [];
     for (const [merchant] of gone) edits.set(merchant, null);
     states = new Map([...current, ...edits]);
     return edits;
@@ -84,6 +91,29 @@ function undeclaredStates(
     const own = { commit: sha, digest, pulls };
     return [[merchant, { ...before, settled, open: reviews, failure: sameFailure(failure, own) }] as const];
   });
+}
+
+/** Returns the states of the merchants where a nightly run leaves what was merged to its apply. */
+function unappliedStates(
+  { unapplied }: ApplyRecords,
+  { plannedAt, looked }: RecordedEnd,
+  current: ReadonlyMap<string, MerchantState | null>,
+  openStore: OpenStore,
+): readonly (readonly [string, MerchantState])[] {
+  return looked.flatMap((one) => {
+    const state = current.get(one.merchant);
+    if (!state || !unapplied.has(one.merchant)) return [];
+    return [
+      [one.merchant, { ...state, nightly: plannedAt, refused: refusedPeople(one, openStore) }] as const,
+    ];
+  });
+}
+
+/** Returns the sealed addresses of people with changes that are refused. */
+function refusedPeople({ comparison }: ReportedMerchant, { seal }: OpenStore): readonly string[] {
+  return comparison.refused.flatMap(({ change: { resource, name } }) =>
+    resource === "member" ? seal(name.toLowerCase()) : [],
+  );
 }
 
 function unknownState(sha: string, at: number): MerchantState {
@@ -145,9 +175,7 @@ function nextState(
       storedNames.has(name),
     ),
     open: remaining(comparison, done.get(merchant) ?? new Set()),
-    refused: comparison.refused.flatMap(({ change: { resource, name } }) =>
-      resource === "member" ? openStore.seal(name.toLowerCase()) : [],
-    ),
+    refused: refusedPeople(looked, openStore),
     failure: (isDue ? state?.failure : null) ?? failureOf(looked, sha, pulls),
   };
 }

@@ -65,12 +65,10 @@ export async function recordPlan(
   return { outcome: "recorded", approvals: approvals.map(({ id }) => id) };
 }
 
-/**
- * Returns the part of a plan that may be approved: nothing that a rule of the base branch refuses, since an apply does
- * not know that rule.
- */
+/** Returns what of a plan may be approved: nothing that a rule refuses, unless an override given to the apply may allow it. */
 function recordable(plan: Plan): ReviewedState {
-  if (!isRefusedByBase(plan)) return plan.reviewed;
+  const isRefused = isRefusedByBase(plan) || plan.refusals.some(({ override }) => override === null);
+  if (!isRefused) return plan.reviewed;
   return { ...plan.reviewed, roles: [], members: [], people: [], dates: [] };
 }
 

@@ -408,6 +408,7 @@ function planStaying(given: Work): readonly Outlook[] {
     }
     // What is to come has to be there already.
     for (const role of one.later) resolve(role, wanted, world, roles, errors);
+    if (hasOtherDates(one, work)) errors.add("member-role-conflict");
     const pin = visible.find(({ id }) => id === one.id);
     for (const each of [is, pin, ...leftovers]) if (each) free.delete(each);
     const former = formersOf(one);
@@ -432,6 +433,15 @@ function planStaying(given: Work): readonly Outlook[] {
     return { ...go(one, null, work), ...(isLeftover && { isLeftover }) };
   });
   return [...untouched, ...listed, ...rest];
+}
+
+/** Whether an entry grants a role by its name and by its id with other dates. */
+function hasOtherDates({ ends }: WantedMember, { wanted, world, roles }: Work): boolean {
+  const terms = [...ends].map(([role, { from, until }]) => ({
+    final: resolve(role, wanted, world, roles, new Set()),
+    term: JSON.stringify([from, until?.at]),
+  }));
+  return terms.some((one) => terms.some((other) => one.final === other.final && one.term !== other.term));
 }
 
 function planOwn(

@@ -89,12 +89,12 @@ describe("an apply looks at a merchant", () => {
   });
 });
 
-test("what is left of earlier reviews comes first, and reviews have the forge's time", () => {
+test("what is left of earlier reviews comes first, and reviews have the time of their plans", () => {
   const open = [{ name: "#5", state: reviewed(1, 1) }];
   const reviews = reviewsOf("MC1", state({ open, settled: ["reviews/5"] }), [merged(5), merged(7)]);
   expect(reviews.map(({ name, state: { at } }) => [name, at])).toEqual([
     ["#5", 1],
-    ["#7", 70],
+    ["#7", 0],
   ]);
 });
 
@@ -133,7 +133,7 @@ describe("overdue", () => {
     expect(text(ends - DAY, ends + DAY)).toBe(
       "1 person whose access has ended is still live; no nightly run was found.",
     );
-    expect(text(ends - DAY, ends + 3 * DAY, { nightly: ends })).toContain(
+    expect(text(ends - DAY, ends + 3 * DAY, { nightly: ends - 1 })).toContain(
       "the last nightly run was 3 days ago.",
     );
   });
@@ -148,6 +148,7 @@ describe("overdue", () => {
   test("are not those of tomorrow, of a moment ago, or of a merchant that was looked at", () => {
     expect(text(ends - DAY, ends - 1)).toBe("");
     expect(text(ends - DAY, ends + 60_000)).toBe("");
+    expect(text(ends - DAY, ends + DAY, { nightly: ends })).toBe("");
     expect(text(ends + 1, ends + DAY)).toBe("");
   });
 

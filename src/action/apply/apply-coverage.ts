@@ -55,6 +55,7 @@ export async function readApplyRecords(
       ...common,
       waiting,
       approved,
+      unapplied: new Set(),
       covered,
       merged: [],
       abandoned: [],
@@ -78,12 +79,14 @@ export async function readApplyRecords(
   const { merged, abandoned, open } = reviews;
   const reasonOf = ({ merchant }: DesiredState) =>
     lookReason(merchant, declared.get(merchant) ?? "", records.states.get(merchant), merged);
+  const isDue = inputs.command === "due";
   const isCovered = (state: DesiredState): boolean => {
     const reason = reasonOf(state);
-    if (inputs.command === "due") return reason === null || reason === "open" || reason === "failed";
-    return reason !== null || inputs.scope === "all";
+    return isDue ? reason !== "unknown" : reason !== null || inputs.scope === "all";
   };
+  const isUnapplied = (state: DesiredState): boolean => ["merged", "changed"].includes(reasonOf(state) ?? "");
   const covered = states.filter(isCovered);
+  const unapplied = new Set(covered.flatMap((state) => (isDue && isUnapplied(state) ? state.merchant : [])));
   const codes = new Set(covered.map(({ merchant }) => merchant));
   const newIn = ({ pull, merchants }: MergedReview): readonly string[] =>
     [...merchants].filter(
@@ -94,17 +97,17 @@ export async function readApplyRecords(
   const fresh = merged.filter((review) => newIn(review).length > 0);
   // A run that somebody starts by hand does not concern the commit at the tip.
   const ofCommit = event.name === "push" ? mergedHere : [];
-  const told =
-    inputs.command === "due" ? [] : [...new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];
+  const told = isDue ? [] : [...new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];
   return {
     ...common,
     merged,
     abandoned,
     covered,
+    unapplied,
     approved: new Map(),
     waiting: null,
     ofCommit: mergedHere,
-    open: inputs.command === "due" ? [] : open,
+    open: isDue ? [] : open,
     told: told.map((number) => {
       const review = merged.find(({ pull }) => pull.number === number);
       return {

@@ -1,5 +1,5 @@
-import { skippedMerchants } from "../../app/apply/approval.ts";
-import { lackingPasswords } from "../../app/apply/passwords.ts";
+import { failedOutcome, skippedMerchants } from "../../app/apply/approval.ts";
+import { lackingPasswords, withoutPasswords } from "../../app/apply/passwords.ts";
 import {
   type Planned,
   type PlannedMerchant,
@@ -53,18 +53,34 @@ export async function coverPlans(
   const comparisons = new Map(looked.map(({ merchant, comparison }) => [merchant, comparison]));
   const judged = judge(whole.map((one) => coveredPart(one, comparisons)));
   const hasPlan = new Set(plannedOnly(whole).map(({ plan }) => plan.merchant));
-  const refused = judged.skipped.filter(({ merchant }) => hasPlan.has(merchant));
-  if (!run.isDue || refused.length === 0 || overrides.length > 0) return { looked, ...judged, limited: [] };
-  // Neither access that dates grant nor problems elsewhere may keep access that has ended.
+  const lacking = withoutPasswords(
+    plannedOnly(judged.planned).map(({ plan }) => ({ plan, passwords: [] })),
+    { env },
+  );
+  const refused = [
+    ...judged.skipped.filter(({ merchant }) => hasPlan.has(merchant)),
+    ...lacking.map(failedOutcome),
+  ];
+  const unseen = new Map(
+    looked.flatMap(({ merchant, refusals }) => (refusals.length > 0 ? [[merchant, refusals] as const] : [])),
+  );
+  const held = new Set([...refused.map(({ merchant }) => merchant), ...unseen.keys()]);
+  if (!run.isDue || held.size === 0 || overrides.length > 0) return { looked, ...judged, limited: [] };
+  // Neither what dates give or lack, nor what is wrong or not reviewed elsewhere, may keep access that has ended.
   const ended = new Map(
-    plannedOnly(planEnded(new Set(refused.map(({ merchant }) => merchant)))).map((look) => {
+    plannedOnly(planEnded(held)).map((look) => {
       const { merchant } = look.plan;
       return [merchant, coveredPart(look, new Map([[merchant, compare(look).comparison]]))] as const;
     }),
   );
-  const without = judge(judged.planned.map((one) => endedPart(one, ended)));
+  const parts = judged.planned.map((one) => endedPart(one, ended, unseen, refused));
+  const without = judge(parts);
+  const replaced = new Set(
+    plannedOnly(parts.filter((one) => !judged.planned.includes(one))).map(({ plan }) => plan.merchant),
+  );
   const limited = refused.filter(
-    ({ merchant }) => !without.skipped.some((outcome) => outcome.merchant === merchant),
+    ({ merchant }) =>
+      replaced.has(merchant) && !without.skipped.some((outcome) => outcome.merchant === merchant),
   );
   return { looked, ...without, limited };
 }
@@ -82,9 +98,25 @@ function coveredPart<Outcome extends Planned>(
   return { ...planned, plan: covered, session: { ...session, plan: () => session.plan(leaveOut) } };
 }
 
-/** Returns the changes that only remove ended access, to replace a refused part; none if no access has ended. */
-function endedPart(planned: Planned, ended: ReadonlyMap<string, PlannedMerchant>): Planned {
+/**
+ * Returns what takes ended access in place of a part that is refused, or that lacks some of it because of what is `unseen`,
+ * if it takes any.
+ */
+function endedPart(
+  planned: Planned,
+  ended: ReadonlyMap<string, PlannedMerchant>,
+  unseen: ReadonlyMap<string, readonly string[]>,
+  refused: readonly MerchantOutcome[],
+): Planned {
   const other = planned.status === "planned" ? ended.get(planned.plan.merchant) : undefined;
   if (planned.status !== "planned" || other === undefined || other.plan.changes.length === 0) return planned;
-  return { ...other, plan: endedInstead(planned.plan, planned.plan.refusals, other.plan) };
+  const { merchant, refusals, changes } = planned.plan;
+  const taken = new Set(changes.map(({ fingerprint }) => fingerprint));
+  const isWhole = other.plan.changes.every(({ fingerprint }) => taken.has(fingerprint));
+  const isRefused = refused.some((outcome) => outcome.merchant === merchant);
+  if (!isRefused && isWhole) return planned;
+  const others = refused.flatMap((outcome) => (outcome.merchant === merchant ? outcome.reasons : []));
+  const messages = refusals.length > 0 ? [] : [...(unseen.get(merchant) ?? []), ...others];
+  const reasons = messages.map((message) => ({ message, override: null }));
+  return { ...other, plan: endedInstead(planned.plan, [...refusals, ...reasons], other.plan) };
 }

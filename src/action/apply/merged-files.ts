@@ -13,7 +13,6 @@ import {
 import type { OpenStore } from "../../review/merchant-state.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
-import type { Inputs } from "../context/inputs.ts";
 import { lastPulls } from "../github/last-pull.ts";
 import { readingApprovals } from "../github/merged-pulls.ts";
 import {
@@ -35,7 +34,7 @@ export interface MergedFiles {
   readonly isBroken: boolean;
   readonly keys: readonly string[];
   readonly records: CoveredRecords;
-  /** A sentence about the merchants that the run leaves alone; `null` if there are none. */
+  /** A sentence about the merchants that the run leaves alone, or in part; `null` if there are none. */
   readonly coverage: string | null;
   readonly newer: NewerCommit;
   /** The covered merchants that no newer commit changes. */
@@ -64,8 +63,10 @@ export async function readMerged(
   const records = await readingApprovals(() => readApplyRecords(context, branch, store, states, isBroken));
   const { covered } = records;
   // Merchants that wait for their first apply are reported on their own.
-  const unapplied = run.isDue ? neverApplied(records, states) : [];
-  const coverage = coverageText(covered.length, states.length - unapplied.length, inputs);
+  const leftAlone = run.isDue ? neverApplied(records, states) : [];
+  const coverage = run.isDue
+    ? unappliedText(records.unapplied.size, states.length)
+    : coverageText(covered.length, states.length);
   if (coverage !== null && loaded.valid) log.info(coverage);
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
   const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
@@ -73,7 +74,7 @@ export async function readMerged(
   const undeclared = loaded.isWhole
     ? await withRemovers(context, undeclaredMerchants(run, records, store.seal), records, pullOf)
     : [];
-  const gone = run.isDue ? unapplied : undeclared.filter(({ since }) => since === null);
+  const gone = run.isDue ? leftAlone : undeclared.filter(({ since }) => since === null);
   return {
     branch,
     run,
@@ -133,12 +134,16 @@ export async function filesAt(
   }
 }
 
-/** Returns a sentence about the merchants that a run leaves alone; `null` if there are none. */
-function coverageText(covered: number, total: number, { command }: Pick<Inputs, "command">): string | null {
+/** Returns a sentence about the merchants with merged files that are not applied yet; `null` if there are none. */
+function unappliedText(unapplied: number, total: number): string | null {
+  return unapplied === 0
+    ? null
+    : `${unapplied} of ${counted(total, "merchant")}: the apply of what was merged there has not run yet, so only access that has ended is taken.`;
+}
+
+/** Returns a sentence about the merchants that an apply leaves alone; `null` if there are none. */
+function coverageText(covered: number, total: number): string | null {
   if (covered === total) return null;
-  if (command === "due") {
-    return `${total - covered} of ${counted(total, "merchant")} left alone: the apply of what was merged there has not run yet.`;
-  }
   const of = `of ${counted(total, "merchant")} changed since the last apply`;
   return covered === 0
     ? `None ${of}.`

@@ -35,9 +35,11 @@ export function runOutcomes(
   const unmade = new Set(ran.flatMap(({ merchant, status }) => (status === "applied" ? [] : merchant)));
   const looked = withUnmade(decision.looked, unmade, merged, seal).filter(isHere);
   const quiet = quietIn(looked, decision.unread);
+  const planned = new Set([...ran, ...decision.unchanged].map(({ merchant }) => merchant));
+  const gone = merged.gone.filter(({ merchant }) => !planned.has(merchant));
   const outcomes = [...ran, ...decision.unchanged]
     .map((outcome) => withObjections(outcome, decision.objections))
-    .concat(decision.left, goneOutcomes(merged.gone))
+    .concat(decision.left, goneOutcomes(gone))
     .filter(isHere)
     .concat(tooLate)
     .flatMap((outcome) => (quiet.has(outcome.merchant) ? madeBesides(outcome) : outcome))

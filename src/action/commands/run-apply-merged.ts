@@ -72,6 +72,7 @@ async function apply(
     signal: cancellation.cancelled,
     project: merged.loaded.project,
     recorded: recordedStatesOf(context, merged.current),
+    onlyEnded: merged.records.unapplied,
   });
   try {
     const overrides = parseOverrides(overridesIn(inputs.allow));

@@ -9,7 +9,7 @@ import { findYamlFiles } from "../../app/project/find-files.ts";
 import { type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { isInShard } from "../../app/project/shard.ts";
 import { keyVariables } from "../../app/session/connection.ts";
-import type { Planned } from "../../app/session/session.ts";
+import type { Planned, PlannedMerchant } from "../../app/session/session.ts";
 import { withBase } from "../../kernel/approval/with-base.ts";
 import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
 import { planEnded } from "../../kernel/plan/due.ts";
@@ -167,6 +167,8 @@ interface PlanFilesOptions {
   readonly project: readonly DesiredState[];
   /** Returns the recorded live states. Absent: no invitation is held back. */
   readonly recorded?: RecordedStateOf | undefined;
+  /** The merchants at which only what takes access that has ended is planned. Absent: none. */
+  readonly onlyEnded?: ReadonlySet<string>;
 }
 
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
@@ -174,11 +176,11 @@ export async function planFiles(
   states: readonly DesiredState[],
   inputs: Inputs,
   io: Io,
-  { signal, base = [], project, recorded }: PlanFilesOptions,
+  { signal, base = [], project, recorded, onlyEnded: endedAt = new Set() }: PlanFilesOptions,
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
   const rules = new Map(base.map((state) => [state.merchant, state]));
-  let onlyEnded: ReadonlySet<string> = new Set();
+  const onlyEnded = new Set(endedAt);
   const progress = logProgress({ color: false }, io);
   const options = {
     concurrency,
@@ -220,17 +222,43 @@ export async function planFiles(
     const plans = await planStates(keyed, services, options, progress, world);
     const planned = withRunOverrides(plans, project).map(withKeyHint);
     await progress.rest();
-    const planEndedAt = (merchants: ReadonlySet<string>): readonly Planned[] => {
-      onlyEnded = merchants;
-      return plannedOnly(planned).flatMap((outcome) =>
-        merchants.has(outcome.plan.merchant) ? { ...outcome, plan: outcome.planWithout(new Set()) } : [],
+    const planEndedAt = (merchants: ReadonlySet<string>): readonly Planned[] =>
+      plannedOnly(planned).flatMap((outcome) =>
+        merchants.has(outcome.plan.merchant) ? endedOnly(outcome, onlyEnded) : [],
       );
-    };
     return { planned, planEnded: planEndedAt, progress, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Returns an outcome that plans only what takes ended access: `merchants` are those at which plans do so. */
+function endedOnly(outcome: PlannedMerchant, merchants: Set<string>): PlannedMerchant {
+  const { session, planAt, planWithout } = outcome;
+  const { merchant } = outcome.plan;
+  const planning = <Result>(make: () => Result): Result => {
+    const isOther = !merchants.has(merchant);
+    merchants.add(merchant);
+    try {
+      return make();
+    } finally {
+      if (isOther) merchants.delete(merchant);
+    }
+  };
+  return {
+    ...outcome,
+    plan: planning(() => planWithout(new Set())),
+    planAt: (now) => planning(() => planAt(now)),
+    planWithout: (leaveOut) => planning(() => planWithout(leaveOut)),
+    session: {
+      ...session,
+      plan: (leaveOut) => {
+        merchants.add(merchant);
+        return session.plan(leaveOut);
+      },
+    },
+  };
 }
 
 /** Names the inputs for keys to a merchant without one, where the command line names variables. */

@@ -127,8 +127,8 @@ function groupedRows(mergedRows: readonly MergedRow[]): readonly Rows[] {
 }
 
 /**
- * Returns the items that a review changes: with a base, those that its files do, and what it shows besides of a role or
- * membership where the files of another review say something else.
+ * Returns the items that a review changes: with a base, those that its files do; and of a role or membership what it shows
+ * besides, if the files of another review say something else, or a new plan takes something away.
  */
 function ownItems(mergedRow: MergedRow, review: Review | undefined, merged: MergedReviews): readonly Item[] {
   const { row } = mergedRow;
@@ -140,7 +140,10 @@ function ownItems(mergedRow: MergedRow, review: Review | undefined, merged: Merg
     return items.filter((item) => !isSameValue(itemValue(base, item), itemValue(after, item)));
   }
   if (subject.kind === "person") return [];
-  return review.lostAt === undefined ? items.filter((item) => merged.isContradicted(mergedRow, item)) : items;
+  if (review.lostAt !== undefined) return items;
+  return items.filter(
+    (item) => (review.isNew && itemValue(after, item) === false) || merged.isContradicted(mergedRow, item),
+  );
 }
 
 interface ItemVerdict {

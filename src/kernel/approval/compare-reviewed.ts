@@ -8,7 +8,7 @@ import { findUnseen, type UnseenDate, unseenDates } from "./find-unseen.ts";
 import { type FreshPlan, freshContext } from "./fresh-context.ts";
 import { givenWithoutEnd, type LostDate, lostDates, lostEntries } from "./lost-dates.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
-import { withCurrentNames, withDates } from "./reviewed-dates.ts";
+import { withCurrentRoleNames, withDates } from "./reviewed-dates.ts";
 import { type Seal, UNSEALED } from "./seal.ts";
 
 /** A fresh plan compared with what was reviewed. */
@@ -25,10 +25,10 @@ export interface Comparison {
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */
   readonly open: readonly OpenRow[];
-  /** The reviews, with the current names of people and roles. */
+  /** The reviews, with the names that roles have by now. */
   readonly reviews: readonly Review[];
-  /** Their dates that may still have an effect. */
-  readonly openDates: ReadonlySet<ReviewedDate>;
+  /** The parts of their dates that may still bring something. */
+  readonly openDates: ReadonlyMap<ReviewedDate, ReviewedDate>;
   /** The reviewed dates that the files have lost. */
   readonly lostDates: readonly LostDate[];
   /** The changes of the fresh plan, and the deferred ones, by the sealed name of the person. */
@@ -45,7 +45,7 @@ export function compareReviewed(
   fresh: FreshPlan,
   seal: Seal = UNSEALED,
 ): Comparison {
-  const reviews = withCurrentNames(given, fresh.desired, seal);
+  const reviews = withCurrentRoleNames(given, fresh.desired);
   const elsewhere = reviews.flatMap(({ name, state }) => mismatch(name, state, fresh.plan) ?? []);
   const counted = elsewhere.length === 0 ? reviews : [];
   const context = freshContext(fresh, counted, seal);
@@ -84,7 +84,14 @@ export function compareReviewed(
     lostDates: lost,
     open,
     reviews,
-    openDates: new Set(reviews.flatMap(({ state }) => state.dates.filter(context.dates.isOpen))),
+    openDates: new Map(
+      reviews.flatMap(({ state }) =>
+        state.dates.flatMap((date) => {
+          const part = context.dates.openPart(date);
+          return part === null ? [] : [[date, part] as const];
+        }),
+      ),
+    ),
     pending: pendingChanges(fresh.plan, seal),
   };
 }
@@ -119,10 +126,10 @@ export function remaining(comparison: Comparison, done: ReadonlySet<string>): re
     );
     const kept = new Set([...openRows.members, ...openRows.people].map(({ name: who }) => who));
     const ownLost = comparison.lostDates.flatMap((lost) => (lost.index === index ? lost.date : []));
-    const lost = withDates(lostRows, (date) => ownLost.includes(date));
-    const isOpen = (date: ReviewedDate): boolean =>
-      openDates.has(date) && (date.at > now || isWaiting(date.name) || kept.has(date.name));
-    const open = withDates(openRows, isOpen);
+    const lost = withDates(lostRows, (date) => (ownLost.includes(date) ? date : null));
+    const openPart = (date: ReviewedDate): ReviewedDate | null =>
+      date.at > now || isWaiting(date.name) || kept.has(date.name) ? (openDates.get(date) ?? null) : null;
+    const open = withDates(openRows, openPart);
     return [
       ...(hasContent(lost) ? [{ name, state: lost, lostAt }] : []),
       ...(hasContent(open) ? [{ name, state: open }] : []),

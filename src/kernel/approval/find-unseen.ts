@@ -1,13 +1,15 @@
+import { listText } from "../../lib/text.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { FieldValues } from "../../model/reviewed.ts";
 import { effectOfDate, whenText } from "../findings/date-words.ts";
-import { EVERYTHING, unknownPermissions } from "../plan/reviewed-state.ts";
+import { EVERYTHING, fieldsOfDate, unknownPermissions } from "../plan/reviewed-state.ts";
 import type { UpcomingDate } from "../plan/upcoming-dates.ts";
 import { type EndState, type FreshRow, freshRows } from "./end-state.ts";
 import type { Fresh } from "./fresh-context.ts";
 import { isOtherKey } from "./identities.ts";
 import type { MergedReviews } from "./merged-reviews.ts";
+import type { DatedItem } from "./reviewed-dates.ts";
 import {
   EXISTS,
   type Item,
@@ -20,6 +22,7 @@ import {
 } from "./rows.ts";
 import {
   effectText,
+  fieldText,
   newerMembershipText,
   type ReviewedEffect,
   reviewedChangeText,
@@ -79,7 +82,11 @@ function unseenItems(
   const { subject, after } = row;
   const items = touchedItems(row).filter((item) => {
     const value = itemValue(after, item);
-    return !isDecided(subject, item, value, reviews) && dateOf(subject, item, reviews, context) === null;
+    return !(
+      isDecided(subject, item, value, reviews) ||
+      hasEnded(subject, item, value, reviews, context) ||
+      dateOf(subject, item, value, reviews, context) !== null
+    );
   });
   // Adding or removing a membership adds or removes all its fields.
   const isWhole = items.includes(EXISTS);
@@ -110,6 +117,19 @@ function isDecided(
   return decision?.values.some((decided) => isSameValue(decided, value)) ?? false;
 }
 
+/** Returns whether a membership goes whose reviewed end has passed, though the files may no longer list it. */
+function hasEnded(
+  subject: RowSubject,
+  item: Item,
+  value: JsonValue | undefined,
+  reviews: MergedReviews,
+  { dates }: Fresh,
+): boolean {
+  if (subject.kind !== "member" || item !== EXISTS || value === true) return false;
+  const ended = dates.endedBy(subject.key);
+  return ended >= 0 && ended >= (reviews.decide(subject, item)?.review ?? -1);
+}
+
 /**
  * Returns the time since which reviewed dates make an item differ from what was decided, or else from what is live; `null`
  * if they do not.
@@ -117,19 +137,33 @@ function isDecided(
 function dateOf(
   subject: RowSubject,
   item: Item,
+  value: JsonValue | undefined,
   reviews: MergedReviews,
-  { dates, endAt, live, reviews: all }: Fresh,
+  { dates, endAt, live, reviews: all, named }: Fresh,
 ): number | null {
   if (subject.kind !== "member" && subject.kind !== "person") return null;
   const decision = reviews.decide(subject, item);
   const expected = decision === null ? itemValue(live(subject), item) : decision.value;
   const reviewed = decision === null ? [] : (all[decision.review]?.state.at ?? []);
+  const about = aboutItem(item, value, named(subject, item).role);
   const times = [reviewed, dates.momentsBefore(subject.key)].flat();
   const since = times.find(
     (time) =>
-      dates.areReviewed(subject.key, time) && isSameValue(itemValue(endAt(time)(subject), item), expected),
+      dates.areReviewed(subject.key, time, about) &&
+      isSameValue(itemValue(endAt(time)(subject), item), expected),
   );
   return since ?? null;
+}
+
+/** Returns what dates would have to do for an item to get a value; `undefined` if any of them may have a part in it. */
+function aboutItem(
+  { field, element }: Item,
+  value: JsonValue | undefined,
+  role: string,
+): DatedItem | undefined {
+  if (field !== null && element === undefined) return undefined;
+  const isRole = (name: string): boolean => name === role || name === element;
+  return { isGain: value === true, ...(field === "roles" && { isRole }) };
 }
 
 interface UnseenEffect {
@@ -151,7 +185,7 @@ export function unseenDates(reviews: MergedReviews, context: Fresh): readonly Un
   const unseen = dates.unseen
     // An address that is neither listed nor live has nothing to lose.
     .filter((date) => date.what !== "leaves-unlisted" || live({ kind: "member", key: keyOf(date) }) !== null)
-    .map((date) => ({ date, text: effectOfDate(date, date.email, String) }));
+    .map((date) => ({ date, text: effectOfDate(date, date.email, String) + fieldsText(date, context) }));
   const wider = dates.wider.flatMap((date) => {
     const subject = { kind: "person", key: keyOf(date) } as const;
     const ofDay = context.asOf(date.at);
@@ -166,6 +200,17 @@ export function unseenDates(reviews: MergedReviews, context: Fresh): readonly Un
     .map(({ date, text }) => ({ date, text: `${whenText(date)}, ${text}` }));
 }
 
+/** Names what a date brings besides the roles that begin. */
+function fieldsText(date: UpcomingDate, { fresh }: Fresh): string {
+  const entry = fresh.desired.members?.find(({ email }) => email === date.email);
+  const fields = fieldsOfDate(date, entry);
+  if (fields === undefined) return "";
+  const { roles = [], ...others } = JSON.parse(fields) as { readonly roles?: readonly string[] };
+  const names = Object.keys(others).map(fieldText);
+  if (date.what === "back") return roles.length === 0 ? "" : ` with ${listText(roles)}`;
+  return `, and has ${listText(names)}`;
+}
+
 /** Returns the permissions that somebody gains, loses, or can reach after gaining some, and that no review shows. */
 function unseenEffects(
   row: Pick<ReviewedRow, "subject" | "before" | "after">,
@@ -176,7 +221,7 @@ function unseenEffects(
   const [had, has] = [setOf(row.before, "held"), setOf(row.after, "held")];
   const [could, can] = [setOf(row.before, "reach"), setOf(row.after, "reach")];
   const isBrought = (item: Item, set: "held" | "reach"): boolean => {
-    const since = dateOf(subject, item, reviews, context);
+    const since = dateOf(subject, item, true, reviews, context);
     if (since === null) return false;
     const brought = context.dates.brought(subject.key, since)[set];
     return brought.has(item.element ?? "") || brought.has(EVERYTHING);
@@ -189,7 +234,9 @@ function unseenEffects(
   const lost = had.filter((permission) => !has.includes(permission));
   const unseenLosses = lost.filter((element) => {
     const item = { field: "held", element };
-    return !isDecided(subject, item, false, reviews) && dateOf(subject, item, reviews, context) === null;
+    return (
+      !isDecided(subject, item, false, reviews) && dateOf(subject, item, false, reviews, context) === null
+    );
   });
   const isReached = gained.length === 0 || could.includes(EVERYTHING);
   const reached = isReached

@@ -17,6 +17,8 @@ export interface Review {
   /** For example `#12`, or the name of a plan file. */
   readonly name: string;
   readonly state: ReviewedState;
+  /** Set if no run has looked at the merchant since the plan was made: nothing that it shows can have been changed by one. */
+  readonly isNew?: true;
   /** Time at which a run reported these changes as lost, in ms since the epoch. Absent: none has. */
   readonly lostAt?: number;
 }

@@ -1,10 +1,10 @@
 import { groupByKey } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
-import { resourceKindOf } from "../plan/reviewed-state.ts";
-import { type UpcomingDate, upcomingDates } from "../plan/upcoming-dates.ts";
+import { fieldsOfDate, resourceKindOf } from "../plan/reviewed-state.ts";
+import { hiddenDates, type UpcomingDate, upcomingDates } from "../plan/upcoming-dates.ts";
 import type { Review } from "./merged-reviews.ts";
-import type { Seal } from "./seal.ts";
+import { type Seal, sealed } from "./seal.ts";
 
 /**
  * The dates in files, compared with those that reviews decided: the last review that shows or removes a date decides.
@@ -12,16 +12,21 @@ import type { Seal } from "./seal.ts";
 export interface ReviewedDates {
   /** Returns the last moments before each reviewed date of somebody that is past, the latest first. */
   momentsBefore(name: string): readonly number[];
-  /** Returns whether dates have given somebody access since a time, and all of them were reviewed. */
-  areReviewed(name: string, since: number): boolean;
-  /** Returns the permissions that reviewed dates have given somebody since a time, as their reviews showed. */
+  /** Returns whether dates have brought somebody something since a time that an item shows, and all of these were reviewed. */
+  areReviewed(name: string, since: number, about?: DatedItem): boolean;
+  /** Returns the index of the last review that shows an end of all access of somebody that has passed; -1 if none does. */
+  endedBy(name: string): number;
+  /** Returns the permissions that reviewed dates have brought somebody since a time, as their reviews showed it. */
   brought(
     name: string,
     since: number,
   ): { readonly held: ReadonlySet<string>; readonly reach: ReadonlySet<string> };
-  /** Returns whether a reviewed date may still have an effect: it is past, or the files have it. */
-  isOpen(date: ReviewedDate): boolean;
-  /** The future dates that no review shows. */
+  /**
+   * Returns the part of a reviewed date that may still bring something: no later review has decided otherwise, and it is
+   * past, or the files have it. `null` if there is none.
+   */
+  openPart(date: ReviewedDate): ReviewedDate | null;
+  /** The dates to come that no review shows. */
   readonly unseen: readonly UpcomingDate[];
   /** The other future dates that grant permissions which their reviews do not show. */
   readonly wider: readonly UpcomingDate[];
@@ -29,7 +34,15 @@ export interface ReviewedDates {
   missing(): readonly MissingDate[];
 }
 
-/** A date that a review added to the files and that is no longer in them. */
+/** What dates may do to somebody. */
+export interface DatedItem {
+  /** Whether the person gains it. */
+  readonly isGain: boolean;
+  /** Returns whether it is a role of a name, as files write it. Absent: any role may bring or take it. */
+  readonly isRole?: (name: string) => boolean;
+}
+
+/** A date that a review added to the files, and that they no longer have. */
 export interface MissingDate {
   /** The index of the review. */
   readonly index: number;
@@ -44,16 +57,24 @@ export interface MissingDate {
 interface SingleDate {
   readonly at: number;
   readonly name: string;
-  /** Its person, kind and role. */
+  /** Empty for the whole membership. */
+  readonly role: string;
+  /** Its person, kind and role, and what else it brings. */
   readonly effect: string;
   /** The same with its time. */
   readonly text: string;
   /** Whether the person has no access from then on. */
   readonly isLast: boolean;
+  /** Whether it gives access, rather than take it. */
+  readonly isGain: boolean;
 }
 
 /** A date as a review shows it. */
 interface ShownDate extends SingleDate {
+  /** The index of the last review that shows it. */
+  readonly review: number;
+  /** The time as of which the review shows it, in ms since the epoch. */
+  readonly shownAt: number;
   readonly held: readonly string[];
   readonly reach: readonly string[];
 }
@@ -66,25 +87,30 @@ export function reviewedDates(
   now: number,
   seal: Seal,
 ): ReviewedDates {
-  const singlesOf = (date: UpcomingDate): readonly SingleDate[] => {
+  const entries = new Map(desired.members?.map((member) => [member.email.toLowerCase(), member]));
+  const singlesFor = (date: UpcomingDate, address: string): readonly SingleDate[] => {
     const { at, email, roles } = date;
-    return singleDates({ at, name: seal(email.toLowerCase()), what: resourceKindOf(date), roles });
+    const fields = fieldsOfDate(date, entries.get(email.toLowerCase()));
+    const sealedFields = fields === undefined ? {} : { fields: seal(fields) };
+    return singleDates({ at, name: seal(address), what: resourceKindOf(date), roles, ...sealedFields });
+  };
+  const singlesOf = (date: UpcomingDate): readonly SingleDate[] => singlesFor(date, date.email.toLowerCase());
+  // The dates of an entry hold for the memberships of its previous addresses, too, if reviews show them there.
+  const singlesOfAll = (date: UpcomingDate): readonly SingleDate[] => {
+    const address = date.email.toLowerCase();
+    const { previously = [] } = entries.get(address) ?? {};
+    const former = previously.map((one) => one.toLowerCase()).filter((one) => !entries.has(one));
+    return [address, ...former].flatMap((one) => singlesFor(date, one));
   };
   const dates = upcomingDates(desired, Number.NEGATIVE_INFINITY);
-  const past = dates.filter(({ at }) => at <= now).flatMap(singlesOf);
+  const past = dates.filter(({ at }) => at <= now).flatMap(singlesOfAll);
   const coming = dates.filter(({ at }) => at > now);
-  // Including those without an effect, because somebody leaves or a membership ends before.
-  const endless = desired.members?.map(({ until: _, ...member }) => member) ?? [];
-  const hidden = [desired.members ?? [], endless].flatMap((members) =>
-    upcomingDates({ members, leavers: [] }, Number.NEGATIVE_INFINITY),
-  );
-  const declared = [...dates, ...hidden].flatMap(singlesOf);
+  const hidden = hiddenDates(desired, Number.NEGATIVE_INFINITY);
+  const declared = [...dates, ...hidden].flatMap(singlesOfAll);
   const declaredTexts = new Set(declared.map(({ text }) => text));
   const namesToCome = new Set(declared.flatMap(({ at, name }) => (at > now ? name : [])));
   const decided = decidedDates(reviews);
-  const brought = decidedDates([
-    { ...fresh, dates: fresh.dates.map((date) => ({ ...date, name: seal(date.name) })) },
-  ]);
+  const brought = decidedDates([sealed({ ...fresh, members: [], people: [] }, seal)]);
   const isShown = ({ text }: SingleDate): boolean => decided.has(text);
   const isWider = ({ text }: SingleDate): boolean => isBeyond(brought.get(text), decided.get(text));
   // A reviewed end makes later dates of the same access unnecessary.
@@ -95,15 +121,12 @@ export function reviewedDates(
   const passed = new Map(
     [...decided.values()].flatMap((date) => (date.at <= now ? [[date.effect, date] as const] : [])),
   );
+  const lastReviews = new Map<string, number>();
+  for (const { name, at, isLast, review } of decided.values()) {
+    if (isLast && at <= now) lastReviews.set(name, Math.max(review, lastReviews.get(name) ?? -1));
+  }
   const byName = new Map(groupByKey(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
-  // The dates of an entry hold for the memberships of its previous addresses, too.
-  const newNames = new Map(
-    (desired.members ?? []).flatMap(({ email, previously = [] }) =>
-      previously.map((address) => [seal(address.toLowerCase()), seal(email.toLowerCase())] as const),
-    ),
-  );
-  const datesOf = (name: string): readonly SingleDate[] =>
-    byName.get(name) ?? byName.get(newNames.get(name) ?? name) ?? [];
+  const datesOf = (name: string): readonly SingleDate[] => byName.get(name) ?? [];
   const since = (name: string, time: number): readonly SingleDate[] =>
     datesOf(name).filter(({ at }) => at > time);
   return {
@@ -111,10 +134,11 @@ export function reviewedDates(
       [...new Set(datesOf(name).flatMap(({ at, effect }) => (passed.has(effect) ? [at - 1] : [])))].sort(
         (a, b) => b - a,
       ),
-    areReviewed: (name, time) => {
-      const dates = since(name, time);
+    areReviewed: (name, time, about) => {
+      const dates = since(name, time).filter((date) => about === undefined || concerns(date, about));
       return dates.length > 0 && dates.every(({ effect }) => passed.has(effect));
     },
+    endedBy: (name) => lastReviews.get(name) ?? -1,
     brought: (name, time) => {
       const shown = since(name, time).flatMap(({ effect }) => passed.get(effect) ?? []);
       return {
@@ -122,7 +146,13 @@ export function reviewedDates(
         reach: new Set(shown.flatMap(({ reach }) => reach)),
       };
     },
-    isOpen: (date) => date.at <= now || singleDates(date).some(({ text }) => declaredTexts.has(text)),
+    openPart: (date) => {
+      const open = singleDates(date).filter(
+        ({ text }) => decided.has(text) && (date.at <= now || declaredTexts.has(text)),
+      );
+      if (open.length === 0 || date.hidden) return null;
+      return open.length < date.roles.length ? { ...date, roles: open.map(({ role }) => role) } : date;
+    },
     unseen: coming.filter((date) => !singlesOf(date).every(isShown)),
     wider: coming.filter((date) => singlesOf(date).every(isShown) && singlesOf(date).some(isWider)),
     missing: () =>
@@ -135,16 +165,39 @@ export function reviewedDates(
   };
 }
 
-/** Returns the dates that reviews decided, by their texts, in the order in which they were last shown. */
+/** Returns whether a date may bring or take an item. */
+function concerns({ role, isGain }: SingleDate, about: DatedItem): boolean {
+  return isGain === about.isGain && (role === "" || about.isRole === undefined || about.isRole(role));
+}
+
+/**
+ * Returns the dates that reviews decided, by their texts, in the order in which they were shown last. Nothing begins after a
+ * reviewed end of all access that its own review could not see to have passed.
+ */
 function decidedDates(reviews: readonly ReviewedState[]): ReadonlyMap<string, ShownDate> {
+  const decided = shownDates(reviews);
+  const lasts = new Map<string, ShownDate>();
+  for (const date of decided.values()) {
+    const other = lasts.get(date.name);
+    if (date.isLast && (other === undefined || date.at < other.at)) lasts.set(date.name, date);
+  }
+  const isOver = ({ name, at, isGain, shownAt }: ShownDate): boolean => {
+    const last = lasts.get(name)?.at ?? Number.POSITIVE_INFINITY;
+    return isGain && last <= at && shownAt < last;
+  };
+  return new Map([...decided].filter(([, date]) => !isOver(date)));
+}
+
+function shownDates(reviews: readonly ReviewedState[]): ReadonlyMap<string, ShownDate> {
   const decided = new Map<string, ShownDate>();
-  for (const state of reviews) {
+  for (const [review, state] of reviews.entries()) {
     for (const text of removedTexts(state)) decided.delete(text);
     for (const date of state.dates) {
+      if (date.hidden) continue;
       const [held = [], reach = []] = [date.brings, date.reach].map((index) => state.permissionSets[index]);
       for (const single of singleDates(date)) {
         decided.delete(single.text);
-        decided.set(single.text, { ...single, held, reach });
+        decided.set(single.text, { ...single, review, shownAt: state.at, held, reach });
       }
     }
   }
@@ -172,19 +225,16 @@ function missingDates(
       !before.has(text) &&
       !declared.has(text) &&
       !reviews.some((other, place) => place > index && (other.at >= at || removed[place]?.has(text)));
-    return dates.flatMap((date) => (singleDates(date).some(isMissing) ? { index, date } : []));
+    return dates.flatMap((date) =>
+      !date.hidden && singleDates(date).some(isMissing) ? { index, date } : [],
+    );
   });
 }
 
-/** Returns the dates that a review removed from the files; one at the end of access or later may only be hidden by it. */
+/** Returns the dates that a review removed from the files. */
 function removedTexts({ dates, baseDates = [] }: ReviewedState): ReadonlySet<string> {
-  const shown = dates.flatMap(singleDates);
-  const kept = new Set(shown.map(({ text }) => text));
-  const lasts = shown.filter(({ isLast }) => isLast);
-  const isHidden = ({ at, name, effect }: SingleDate): boolean =>
-    lasts.some((last) => last.name === name && last.at <= at && last.effect !== effect);
-  const gone = baseDates.flatMap(singleDates).filter((date) => !kept.has(date.text) && !isHidden(date));
-  return new Set(gone.map(({ text }) => text));
+  const kept = dateTexts(dates);
+  return new Set([...dateTexts(baseDates)].filter((text) => !kept.has(text)));
 }
 
 function singleDates({
@@ -192,12 +242,14 @@ function singleDates({
   name,
   what,
   roles,
-}: Pick<ReviewedDate, "at" | "name" | "what" | "roles">): readonly SingleDate[] {
+  fields,
+}: Omit<ReviewedDate, "brings" | "reach" | "hidden">): readonly SingleDate[] {
   const parts = roles.length === 0 ? [""] : roles;
   return parts.map((role) => {
-    const effect = JSON.stringify([name, what, role]);
+    const effect = JSON.stringify([name, what, role, fields]);
     const isLast = what === "leaves" || (what === "ends" && role === "");
-    return { at, name, effect, text: `${at} ${effect}`, isLast };
+    const isGain = what === "begins" || what === "back";
+    return { at, name, role, effect, text: `${at} ${effect}`, isLast, isGain };
   });
 }
 
@@ -210,12 +262,12 @@ export function dateTexts(dates: readonly ReviewedDate[]): ReadonlySet<string> {
   return new Set(dates.flatMap(singleDates).map(({ text }) => text));
 }
 
-/** Returns a reviewed state with some of its dates only. What it removed from the files of its base stays removed. */
+/** Returns a reviewed state with parts of its dates only. What it removed from the files of its base stays removed. */
 export function withDates(
   { baseDates, ...state }: ReviewedState,
-  isKept: (date: ReviewedDate) => boolean,
+  partOf: (date: ReviewedDate) => ReviewedDate | null,
 ): ReviewedState {
-  const dates = state.dates.filter(isKept);
+  const dates = state.dates.flatMap((date) => partOf(date) ?? []);
   if (baseDates === undefined) return { ...state, dates };
   const [shown, kept] = [dateTexts(state.dates), dateTexts(dates)];
   const parts = baseDates.flatMap((date) =>
@@ -225,25 +277,20 @@ export function withDates(
   return { ...state, dates, baseDates: parts.filter((date) => singleDates(date).some(isBase)) };
 }
 
-/** Returns reviews with the names that people and roles now have in the files, if their dates use former ones. */
-export function withCurrentNames(
+/** Returns reviews with the names that roles have in the files by now, if their dates name former ones. */
+export function withCurrentRoleNames(
   reviews: readonly Review[],
-  { members = [], roles = [] }: DesiredState,
-  seal: Seal,
+  { roles = [] }: DesiredState,
 ): readonly Review[] {
-  const people = currentNames(
-    members
-      .map(({ email, previously = [] }) => [email, previously].flat())
-      .map((names) => names.map((name) => seal(name.toLowerCase()))),
+  const taken = new Set(roles.map(({ name }) => name));
+  const names = new Map(
+    roles.flatMap(({ name, previously = [] }) =>
+      previously.flatMap((former) => (taken.has(former) ? [] : [[former, name] as const])),
+    ),
   );
-  const ofRoles = currentNames(roles.map(({ name, previously = [] }) => [name, ...previously]));
-  if (people.size + ofRoles.size === 0) return reviews;
+  if (names.size === 0) return reviews;
   const current = (dates: readonly ReviewedDate[]): readonly ReviewedDate[] =>
-    dates.map((date) => ({
-      ...date,
-      name: people.get(date.name) ?? date.name,
-      roles: date.roles.map((role) => ofRoles.get(role) ?? role),
-    }));
+    dates.map((date) => ({ ...date, roles: date.roles.map((role) => names.get(role) ?? role) }));
   return reviews.map((review) => {
     const { dates, baseDates, ...state } = review.state;
     return {
@@ -251,14 +298,4 @@ export function withCurrentNames(
       state: { ...state, dates: current(dates), ...(baseDates && { baseDates: current(baseDates) }) },
     };
   });
-}
-
-/** Returns the names of entries by their former names, unless another entry now has one of these. */
-function currentNames(entries: readonly (readonly string[])[]): ReadonlyMap<string, string> {
-  const taken = new Set(entries.map(([name]) => name));
-  return new Map(
-    entries.flatMap(([name = "", ...former]) =>
-      former.flatMap((one) => (taken.has(one) ? [] : [[one, name] as const])),
-    ),
-  );
 }

@@ -15,7 +15,11 @@ export const UNSEALED: Seal = (text) => text;
 export function sealed(state: ReviewedState, seal: Seal): ReviewedState {
   if (seal === UNSEALED) return state;
   const sealedDates = (dates: readonly ReviewedDate[]): readonly ReviewedDate[] =>
-    dates.map((date) => ({ ...date, name: seal(date.name) }));
+    dates.map((date) => ({
+      ...date,
+      name: seal(date.name),
+      ...(date.fields !== undefined && { fields: seal(date.fields) }),
+    }));
   const { baseDates } = state;
   return {
     ...state,

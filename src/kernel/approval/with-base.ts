@@ -32,7 +32,7 @@ export function withBase(head: ReviewedState, base: ReviewedState): ReviewedStat
 }
 
 function datesText({ dates }: ReviewedState): string {
-  return JSON.stringify(dates.map(({ at, name, what, roles }) => [at, name, what, roles]));
+  return JSON.stringify(dates.map(({ brings, reach, ...date }) => date));
 }
 
 function moved({ before, after }: Reviewed<number>, indexOf: (index: number) => number): Reviewed<number> {

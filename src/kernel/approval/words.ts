@@ -58,7 +58,8 @@ function nameText(kind: SubjectKind, name: string | null): string {
   return kind === "leftover" ? `the expired invitation ${name}` : name;
 }
 
-function fieldText(field: string): string {
+/** Names a field. */
+export function fieldText(field: string): string {
   return field === "passwordEnv" ? "password variable" : field;
 }
 

@@ -1,4 +1,4 @@
-import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
+import type { DesiredMember, Grant, SyncOptions } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange, RecordedInput } from "../../model/plan.ts";
 import { inheriting, isManaged } from "../fields/member.ts";
@@ -123,7 +123,11 @@ function planEntry(
   if (previously !== null && absent === null) {
     report({ code: "member-pin-former", name: entry.email, id, previously });
   }
-  // An entry without a membership does not have to be pinned, unless another member has its address.
+  const repeated = roleWithOtherDates(entry, context.roles);
+  if (repeated !== null && found.found !== "many" && found.found !== "pin-missing") {
+    report({ code: "member-role-conflict", name: entry.email, ...repeated });
+  }
+  // An entry without a membership needs no pin, unless another member has its address.
   const isPinLost = found.found === "pin-missing" && absent !== null && found.live.length === 0;
   const match: Match<LiveMember> = isPinLost ? { found: "none" } : found;
   const predecessor = predecessorIn(formers);
@@ -265,6 +269,24 @@ function resolveRoles(
 ): void {
   roles.resolve(member.email, roleNames(member), report);
   roles.resolve(member.email, laterRoles, reportLater);
+}
+
+/** Returns a role that an entry grants by its name and by its id with other dates; `null` if there is none. */
+function roleWithOtherDates(
+  { roles = [] }: DesiredMember,
+  resolver: RoleResolver,
+): { readonly role: string; readonly again: string } | null {
+  if (!roles.some(({ from, until }) => from ?? until)) return null;
+  const firsts = new Map<string, Grant>();
+  for (const grant of roles) {
+    const id = resolver.idOf(grant.role) ?? grant.role;
+    const first = firsts.get(id);
+    if (first === undefined) firsts.set(id, grant);
+    else if (first.from?.starts !== grant.from?.starts || first.until?.ends !== grant.until?.ends) {
+      return { role: first.role, again: grant.role };
+    }
+  }
+  return null;
 }
 
 function roleNames({ roles = [] }: DesiredMember): readonly string[] {

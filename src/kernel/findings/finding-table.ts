@@ -101,6 +101,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   ),
   "member-pinned-elsewhere": error("An entry's address belongs to a member that another entry is pinned to."),
   "member-role-ambiguous": error("Several live roles have the name of a granted role."),
+  "member-role-conflict": error("An entry grants one role by its name and by its id, with different dates."),
   "member-role-ignored": error("A granted role is matched by `ignore.roles`."),
   "member-role-removed": error("A granted role is one that the plan deletes."),
   "member-role-unassignable": warning("The service may refuse to assign a newly granted predefined role."),

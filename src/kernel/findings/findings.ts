@@ -79,6 +79,13 @@ export type FindingData =
       readonly role: string;
       readonly ids: readonly string[];
     }
+  | {
+      readonly code: "member-role-conflict";
+      readonly name: string;
+      readonly role: string;
+      /** What the entry calls the same role in another grant. */
+      readonly again: string;
+    }
   | { readonly code: "member-role-removed"; readonly name: string; readonly role: string }
   | { readonly code: "member-disabled"; readonly name: string }
   | {
@@ -433,6 +440,12 @@ export function toFinding(data: FindingData): Finding {
         "member",
         `The file grants "${data.role}" to ${name}, but two or more live roles have that name: ${list(data.ids)}.`,
         "Use the id of the intended role.",
+      );
+    case "member-role-conflict":
+      return error(
+        "member",
+        `The file grants the same role to ${name} as "${data.role}" and as "${data.again}", with different dates.`,
+        "Remove one of the two grants.",
       );
     case "member-role-removed":
       return error(

@@ -59,7 +59,11 @@ export function keptAccess({ findings }: Pick<Plan, "findings">): readonly strin
  * Returns the plan that removes ended access, to replace one that is refused or has errors, with a warning for each
  * change that grants access and is left out.
  */
-export function endedInstead(refused: Plan, refusals: readonly Refusal[], ended: Plan): Plan {
+export function endedInstead(
+  refused: Plan,
+  refusals: readonly Pick<Refusal, "message" | "override" | "rules">[],
+  ended: Plan,
+): Plan {
   const because = [
     ...refusals.map(({ message, override, rules }) => ({
       message,

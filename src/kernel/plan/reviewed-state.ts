@@ -1,6 +1,7 @@
+import { canonicalJson } from "../../lib/json-text.ts";
 import { memoized } from "../../lib/memoized.ts";
 import { sortedSet } from "../../lib/text.ts";
-import type { DesiredState } from "../../model/desired.ts";
+import type { DesiredMember, DesiredState, Grant } from "../../model/desired.ts";
 import type { MemberValues, RoleImage, RoleRef } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { Change, Deferred, MemberImage, Plan } from "../../model/plan.ts";
@@ -11,8 +12,8 @@ import type {
   ReviewedResource,
   ReviewedState,
 } from "../../model/reviewed.ts";
-import { eachField, type FieldTable } from "../fields/field.ts";
-import { MEMBER_FIELDS, memberValues } from "../fields/member.ts";
+import { eachField, type FieldTable, filledFields, pickFields } from "../fields/field.ts";
+import { declaredValues, MEMBER_FIELDS, memberValues, newMemberValues } from "../fields/member.ts";
 import { ROLE_FIELDS } from "../fields/role.ts";
 import { roleKey } from "../fields/set.ts";
 import {
@@ -28,7 +29,7 @@ import {
   splitByResource,
 } from "../rules/access.ts";
 import { type Reach, reaching } from "../rules/reach.ts";
-import { type UpcomingDate, upcomingDates } from "./upcoming-dates.ts";
+import { hiddenDates, type UpcomingDate, upcomingDates } from "./upcoming-dates.ts";
 
 /** Inputs of a plan's reviewed state. */
 export interface ReviewedInput extends Pick<Plan, "merchant" | "environment" | "service"> {
@@ -288,21 +289,46 @@ function reviewedDates(
   sets: PermissionSets,
 ): readonly ReviewedDate[] {
   const dates = upcomingDates(desired, now);
-  if (dates.length === 0) return [];
+  const hidden = hiddenDates(desired, now);
+  if (dates.length + hidden.length === 0) return [];
   const find = roleFinder(access, pinnedIds(desired));
   const entries = new Map(desired.members?.map((member) => [member.email.toLowerCase(), member]));
   const begins = dates.filter((date) => ["begins", "back"].includes(resourceKindOf(date)));
   const beginners = new Set(begins.map(({ email }) => email.toLowerCase()));
   const people = personPermissions(access, desired.policies.escalation, (name) => beginners.has(name));
-  return dates.map((date): ReviewedDate => {
+  const reviewed = (date: UpcomingDate): ReviewedDate => {
     const { at, roles } = date;
     const [name, what] = [date.email.toLowerCase(), resourceKindOf(date)];
     if (what !== "begins" && what !== "back") return { at, name, what, roles, brings: 0, reach: 0 };
-    const begun = what === "back" ? (entries.get(name)?.roles ?? []).map(({ role }) => role) : roles;
+    const entry = entries.get(name);
+    const fields = fieldsOfDate(date, entry);
+    const begun = what === "back" ? (entry?.roles ?? []).map(({ role }) => role) : roles;
     const keys = begun.map((role) => find(role) ?? role);
     const brings = sets.indexOf(people.granted(keys));
-    return { at, name, what, roles, brings, reach: sets.indexOf(people.reachWith(name, keys)) };
-  });
+    const reach = sets.indexOf(people.reachWith(name, keys));
+    return { at, name, what, roles, ...(fields !== undefined && { fields }), brings, reach };
+  };
+  return [...dates.map(reviewed), ...hidden.map((date) => ({ ...reviewed(date), hidden: true as const }))];
+}
+
+/** Returns what an entry's membership has from a date on besides the roles that begin, as JSON; `undefined` for nothing. */
+export function fieldsOfDate(
+  { what, at }: Pick<UpcomingDate, "what" | "at">,
+  entry: DesiredMember | undefined,
+): string | undefined {
+  if (entry === undefined || (what !== "joins" && what !== "back")) return undefined;
+  const values = newMemberValues(declaredValues(entry));
+  const filled = pickFields<MemberValues>(
+    MEMBER_FIELDS,
+    values,
+    new Set(filledFields(MEMBER_FIELDS, values)),
+  );
+  const isHeld = ({ from, until }: Grant): boolean =>
+    (from?.starts ?? at) <= at && (until?.ends ?? Number.POSITIVE_INFINITY) > at;
+  const held = what === "back" ? sortedSet((entry.roles ?? []).filter(isHeld).map(({ role }) => role)) : [];
+  const passwordEnv = entry.managed?.passwordEnv;
+  const fields = { ...filled, ...(passwordEnv && { passwordEnv }), ...(held.length > 0 && { roles: held }) };
+  return Object.keys(fields).length === 0 ? undefined : canonicalJson(fields as JsonValue);
 }
 
 /** Returns the kind of a date, which does not depend on other entries. */

@@ -35,6 +35,20 @@ export function upcomingDates(
     .sort((a, b) => a.at - b.at || by(({ email }: UpcomingDate) => email)(a, b));
 }
 
+/** Returns the dates to come of which nothing comes, because somebody leaves or a membership ends before. */
+export function hiddenDates(desired: TimedState, now: number): readonly UpcomingDate[] {
+  const { members = [] } = desired;
+  const shown = new Set(upcomingDates(desired, now).map(dateText));
+  const endless = members.map(({ until: _, ...member }) => member);
+  const all = [members, endless].flatMap((some) => upcomingDates({ members: some, leavers: [] }, now));
+  const hidden = new Map(all.map((date) => [dateText(date), date]));
+  return [...hidden].flatMap(([text, date]) => (shown.has(text) ? [] : date));
+}
+
+function dateText({ at, email, what, roles }: UpcomingDate): string {
+  return JSON.stringify([at, email, what, roles]);
+}
+
 const SOON = 30 * 86_400_000;
 
 /** Returns the effects of the dates of a file within 30 days, and who leaves at any time. */

@@ -72,6 +72,14 @@ const date = described(
     name: text,
     what: z.enum(["leaves", "ends", "begins", "suspended", "back"]),
     roles: described(z.array(text), { description: "Empty for the whole membership." }),
+    fields: described(z.exactOptional(text), {
+      description:
+        "What the membership has from then on besides roles, as JSON: the fields of somebody who joins, and the roles of somebody who is back.",
+    }),
+    hidden: described(flag, {
+      description:
+        "Present if nothing comes of it, because the person leaves, or the membership ends, before.",
+    }),
     brings: described(index, { description: "The permissions that begin: an index of permissionSets." }),
     reach: described(index, {
       description:

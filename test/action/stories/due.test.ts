@@ -191,8 +191,10 @@ test("a role that ends is told where somebody has given another one outside git"
   expect((await due()).outputs["result"]).toBe("no-changes");
   story.clock.advance(2 * DAY);
   const run = await due();
-  expect(run.outputs["failure-reason"]).toBe("not-approved");
+  expect(run.outputs["result"]).toBe("partial");
   expect(run.log).toContain("not approved: update member ben@example.com");
+  const after = (await story.behind("GET", `/v0.1/merchants/MC1/members/${ben?.id}`)) as { roles: string[] };
+  expect(after.roles).toEqual(["role_employee", "role_manager"]);
 });
 
 test("a removal that waited for an acceptance is made by the daily run", async () => {

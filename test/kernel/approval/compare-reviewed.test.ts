@@ -465,10 +465,14 @@ describe("with the base branch", () => {
     expect(briefAccount(second)).toEqual(["#2 remove bob@example.com: dropped"]);
   });
 
-  test("what another pull request changes is not asked of this one, and is covered", () => {
-    const reviews = [against("#2", without, without)];
-    expect(compareReviewed(reviews, freshOf(without, bob))).toMatchObject({ refused: [], account: [] });
-    expect(compareReviewed(reviews, freshOf(listed, bob)).account).toEqual([]);
+  test("what a new plan takes away besides the changes of its files is covered, and lost if the files give it", () => {
+    const reviews = [{ ...against("#2", without, without), isNew: true as const }];
+    const made = compareReviewed(reviews, freshOf(without, bob));
+    expect(made.refused).toEqual([]);
+    expect(briefAccount(made)).toEqual(["#2 remove bob@example.com: covered"]);
+    expect(briefAccount(compareReviewed(reviews, freshOf(listed, bob)))).toEqual([
+      "#2 remove bob@example.com: dropped",
+    ]);
   });
 });
 

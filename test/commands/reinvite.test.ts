@@ -143,7 +143,7 @@ describe("an expired invitation whose entry was committed long ago", () => {
   });
 
   test("is reported, and renewed once with --reinvite", async () => {
-    const plan = await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"]);
+    const plan = await shop.run(["plan", "mc1.yaml", "--detailed-exitcode", "--verbose"]);
     expect(flat(plan.stdout)).toContain(
       "ben@example.com has not accepted an invitation since the entry was last changed, on 2020-05-17",
     );

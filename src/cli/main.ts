@@ -7,6 +7,7 @@ import { fromRoot } from "./args/from-root.ts";
 import { applyCommand } from "./commands/account/apply-command.ts";
 import { doctorCommand } from "./commands/account/doctor-command.ts";
 import { driftCommand } from "./commands/account/drift-command.ts";
+import { evidenceCommand } from "./commands/account/evidence-command.ts";
 import { grantCommand, revokeCommand } from "./commands/account/grant-command.ts";
 import { initCommand } from "./commands/account/init-command.ts";
 import { offboardCommand } from "./commands/account/offboard-command.ts";
@@ -54,6 +55,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandFactory>>>>
     lint: lintCommand,
     check: checkCommand,
     report: reportCommand,
+    evidence: evidenceCommand,
     list: listCommand,
     whoami: whoamiCommand,
   },

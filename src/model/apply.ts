@@ -148,6 +148,8 @@ export interface RunStarted {
   readonly job: string | null;
   /** The run that this one undoes. */
   readonly undoes: string | null;
+  /** The refusals that `--allow` has overridden, one sentence each. Absent: none, or an earlier version wrote it. */
+  readonly overridden?: readonly string[];
 }
 
 /** A write that is about to be sent, recorded before it is sent. */

@@ -238,6 +238,7 @@ export const EVENTS: EventRegistry = {
         commit: "Id of the commit, and whether the working tree was clean; `null` without a repository.",
         job: "URL of the CI job; `null` if there is none.",
         undoes: "Id of the run that this one undoes; `null` if none.",
+        overridden: "The refusals that `--allow` has overridden, one sentence each; absent if none.",
       },
     },
     intent: {

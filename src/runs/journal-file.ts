@@ -170,6 +170,7 @@ const runStarted = z.object({
   commit: z.nullable(z.object({ id: z.string(), clean: z.boolean() })),
   job: z.nullable(z.string()),
   undoes: z.nullable(z.string()),
+  overridden: z.exactOptional(texts),
 });
 
 // Only displayed, so values of later versions do no harm.

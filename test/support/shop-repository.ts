@@ -15,8 +15,9 @@ export async function openShopRepository(
   seed: string,
   files: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv = {},
+  options: Parameters<typeof openShop>[1] = {},
 ): Promise<ShopRepository> {
-  const shop = await openShop(seed);
+  const shop = await openShop(seed, options);
   const remote = await mkdtemp(join(tmpdir(), "rolecall-remote-"));
   const git = (...args: readonly string[]): string => gitIn(shop.folder, args, env);
   gitIn(remote, ["init", "--quiet", "--bare", "--initial-branch=main"]);

@@ -19,7 +19,7 @@ export interface Shop {
 }
 
 /** Starts a sandbox with a seed; `options` are those of the sandbox. */
-export async function openShop(seed: string, options: Pick<RunOptions, "sleep"> = {}): Promise<Shop> {
+export async function openShop(seed: string, options: Pick<RunOptions, "sleep" | "now"> = {}): Promise<Shop> {
   const cwd = await mkdtemp(join(tmpdir(), "rolecall-shop-"));
   await writeFile(join(cwd, "seed.yaml"), seed);
   const sandbox = await startSandbox(["--seed", join(cwd, "seed.yaml")], options);

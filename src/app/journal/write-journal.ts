@@ -82,7 +82,7 @@ async function requireAlone(
 /** Copies the fields one by one, so that nothing unexpected of a plan or an environment is written. */
 function runStarted({
   run,
-  plan: { merchant, environment, service, fingerprint, changes },
+  plan: { merchant, environment, service, fingerprint, changes, refusals },
   who: { user, host, pid, commit, job },
   undoes,
 }: {
@@ -107,6 +107,8 @@ function runStarted({
     commit,
     job,
     undoes,
+    // A plan with refusals is only applied if the user has overridden them.
+    ...(refusals.length > 0 && { overridden: refusals.map(({ code, message }) => `${code}: ${message}`) }),
   };
 }
 

@@ -63,7 +63,8 @@ async function fetchRuns(
   }
 }
 
-function recordedRun(record: RunRecord, records: RunRecords, place: RecordPlace): FetchedRun {
+/** Returns a record as a run whose journals can be read. */
+export function recordedRun(record: RunRecord, records: RunRecords, place: RecordPlace): FetchedRun {
   const { name, summary, trust } = record;
   const ref = `${RECORD_REFS}/runs/${name}`;
   const { actor, pulls } = summary;

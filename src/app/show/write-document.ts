@@ -32,12 +32,20 @@ export async function writeAnswer(
   options: Parameters<typeof writeDocument>[2],
   io: Io,
 ): Promise<ExitCode> {
-  if (isTablesOnly(options.format)) {
-    const style = styleFor(io.stderr, io, options.color);
-    for (const line of answer.caveats.flatMap((text) => hangingLines(text, style.columns, "", "  "))) {
-      io.stderr.write(`${style.yellow(line)}\n`);
-    }
-  }
+  writeCaveats(answer, options, io);
   await writeDocument("answer", answer, options, io);
   return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
+}
+
+/** Writes the caveats of an answer on stderr if its format has no room for them. */
+export function writeCaveats(
+  { caveats }: Pick<AnswerDocument, "caveats">,
+  { format, color }: OutputOptions,
+  io: Io,
+): void {
+  if (!isTablesOnly(format)) return;
+  const style = styleFor(io.stderr, io, color);
+  for (const line of caveats.flatMap((text) => hangingLines(text, style.columns, "", "  "))) {
+    io.stderr.write(`${style.yellow(line)}\n`);
+  }
 }

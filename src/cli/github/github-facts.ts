@@ -318,13 +318,13 @@ function unseenBecause({ status, body }: GithubResponse): string {
   return `GitHub answered ${status}${textIn(body, "message") === null ? "" : `: ${textIn(body, "message")}`}`;
 }
 
-function valueIn(value: unknown, key: string): unknown {
+export function valueIn(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null
     ? (value as Readonly<Record<string, unknown>>)[key]
     : undefined;
 }
 
-function listIn(value: unknown, key: string): readonly unknown[] {
+export function listIn(value: unknown, key: string): readonly unknown[] {
   return listOf(valueIn(value, key));
 }
 
@@ -333,7 +333,7 @@ function countIn(value: unknown, key: string): number {
 }
 
 /** Returns a text in a value; `null` if there is none. */
-function textIn(value: unknown, key: string): string | null {
+export function textIn(value: unknown, key: string): string | null {
   const text = valueIn(value, key);
   return typeof text === "string" ? text : null;
 }

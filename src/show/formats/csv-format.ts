@@ -1,5 +1,5 @@
 import { toCsv } from "../../lib/escape.ts";
-import type { Format } from "./format.ts";
+import type { AnswerDocument, Format } from "./format.ts";
 
 /** A sheet. */
 export const csvFormat: Format = {
@@ -7,9 +7,12 @@ export const csvFormat: Format = {
   use: "spreadsheets",
   tablesOnly: true,
   prints: {
-    answer: ({ table }) => {
-      const { columns, rows } = table();
-      return toCsv(columns, rows);
-    },
+    answer: csv,
+    evidence: csv,
   },
 };
+
+function csv({ table }: AnswerDocument): string {
+  const { columns, rows } = table();
+  return toCsv(columns, rows);
+}

@@ -3,8 +3,8 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Drift } from "../../model/reports.ts";
-import type { PageOrigin } from "../html/html-page.ts";
 import type { PageMerchantInput } from "../html/page-data.ts";
+import type { PageOrigin } from "../html/page-frame.ts";
 import type { UnmanagedMerchant, UnplannedView } from "../markdown/review-sections.ts";
 import type { Style, Verbosity } from "../style.ts";
 import type { LaterView } from "../view/date-lines.ts";
@@ -86,12 +86,18 @@ export interface AnswerDocument extends ResultDocument {
   readonly caveats: readonly string[];
 }
 
+/** An answer that can also be a page to print. */
+export interface EvidenceDocument extends AnswerDocument {
+  readonly page: () => Promise<string>;
+}
+
 /** What commands print, by the kind of document. */
 export interface Documents {
   readonly plans: PlansDocument;
   readonly drifts: DriftsDocument;
   readonly problems: ProblemsDocument;
   readonly answer: AnswerDocument;
+  readonly evidence: EvidenceDocument;
   readonly result: ResultDocument;
 }
 

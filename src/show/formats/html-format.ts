@@ -16,5 +16,6 @@ export const htmlFormat: Format = {
       const run = runFingerprint(plans);
       return renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run, origin, later });
     },
+    evidence: ({ page }) => page(),
   },
 };

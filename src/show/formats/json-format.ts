@@ -12,6 +12,7 @@ export const jsonFormat: Format = {
     },
     problems: async ({ diagnostics }) => (await machine()).diagnosticsJson(diagnostics),
     answer: (document) => document.json(),
+    evidence: (document) => document.json(),
     result: (document) => document.json(),
   },
 };

@@ -33,6 +33,7 @@ export const textFormat: Format = {
       return renderDiagnostics(diagnostics, style);
     },
     answer: (document, { style, verbosity }) => document.text(style, verbosity),
+    evidence: (document, { style, verbosity }) => document.text(style, verbosity),
     result: (document, { style, verbosity }) => document.text(style, verbosity),
   },
 };

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, sortNaturally } from "../../lib/text.ts";
 import type { UnplannedView } from "../markdown/review-sections.ts";
@@ -10,19 +9,7 @@ import { addCounts, countsText } from "../view/plan-view.ts";
 import { ASSETS, type PageAssets } from "./assets.ts";
 import { escapeHtml, fleetSection } from "./fleet-html.ts";
 import { type PageData, type PageMerchantInput, pageMerchant } from "./page-data.ts";
-
-/** The origin of a page: user, machine and commit, as far as they are known. */
-export interface PageOrigin {
-  readonly version: string;
-  /** In milliseconds since the epoch. */
-  readonly time: number;
-  readonly user: string | null;
-  readonly host: string;
-  /** If not clean, files differed from the commit. */
-  readonly commit: { readonly id: string; readonly clean: boolean } | null;
-  /** URL of the CI run. */
-  readonly job: string | null;
-}
+import { originOf, type PageOrigin, pageFrame, timeTag } from "./page-frame.ts";
 
 /** The content of a page. */
 export interface PageInput {
@@ -54,46 +41,23 @@ export function renderPage(input: PageInput, assets: PageAssets = ASSETS): strin
     merchants.flatMap(({ view }) => view ?? []),
     input.run === undefined ? {} : { run: input.run },
   );
-  const policy = [
-    "default-src 'none'",
-    `script-src '${assets.scriptHash}'`,
-    `style-src '${assets.styleHash}'`,
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join("; ");
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-<style>${assets.style}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
-<header>
-<div class="heading">
-<h1>${escapeHtml(title)}</h1>
-<p class="facts">${factsOf(input)}</p>
-</div>
-<div id="picker"></div>
-</header>
-<main id="content" tabindex="-1">
-<div id="shared">
+  return pageFrame(
+    {
+      title,
+      facts: factsOf(input),
+      head: '<div id="picker"></div>\n',
+      main: `<div id="shared">
 ${[noticesOf(input, fleet), laterSection(input.later ?? []), fleetSection(fleet)].filter((part) => part !== "").join("\n")}
 </div>
 <div id="app"></div>
 <noscript><p class="notice error">This page needs JavaScript. To see a plan without it, run rolecall plan --format markdown.</p></noscript>
-${originOf(input, json)}
-</main>
-<script type="application/json" id="data">${json}</script>
+${originOf(input.origin, now, json)}`,
+      end: `<script type="application/json" id="data">${json}</script>
 <script>${assets.script}</script>
-</body>
-</html>
-`;
+`,
+    },
+    assets,
+  );
 }
 
 /** Returns JSON for a script element that cannot end the element, begin a comment, or break a line of script. */
@@ -111,7 +75,7 @@ function titleOf({ about, merchants }: PageInput): string {
   return `${about === "plan" ? "Access plan" : "Access report"}: ${where}`;
 }
 
-function factsOf({ about, merchants, now }: PageInput): string {
+function factsOf({ about, merchants, now }: PageInput): readonly string[] {
   const source = {
     plan: "Live state and plan",
     live: "Live state",
@@ -119,10 +83,7 @@ function factsOf({ about, merchants, now }: PageInput): string {
   };
   const services = [...new Set(merchants.flatMap(({ report }) => report.service ?? []))];
   const environments = [...new Set(merchants.flatMap(({ report }) => report.environment ?? []))];
-  const moment = new Date(now).toISOString();
-  const time = `<time datetime="${moment}">${moment.slice(0, 16).replace("T", " ")} UTC</time>`;
-  const facts = [source[about], ...environments, ...services].map(escapeHtml);
-  return [...facts, time].join('<span aria-hidden="true"> · </span>');
+  return [...[source[about], ...environments, ...services].map(escapeHtml), timeTag(now)];
 }
 
 function noticesOf(
@@ -166,23 +127,4 @@ function laterSection(later: readonly LaterView[]): string {
     ...refused.map((line) => `<p class="notice error">${escapeHtml(line)}</p>`),
     "</section>",
   ].join("\n");
-}
-
-/** Says who created the page from which data; the hash is that of the text between the tags of the data. */
-function originOf({ origin, now }: PageInput, json: string): string {
-  const moment = new Date(origin?.time ?? now).toISOString();
-  const commit = origin?.commit;
-  const facts = [
-    ["Made by", origin?.user],
-    ["On", origin?.host],
-    ["Job", origin?.job],
-    ["From commit", commit && `${commit.id}${commit.clean ? "" : ", with changes since"}`],
-    ["At", `${moment.slice(0, 19).replace("T", " ")} UTC`],
-    ["With rolecall", origin?.version],
-    ["Data, SHA-256", createHash("sha256").update(json).digest("hex")],
-  ] as const;
-  const items = facts.flatMap(([label, value]) =>
-    value === undefined || value === null ? [] : `<div><dt>${label}</dt><dd>${escapeHtml(value)}</dd></div>`,
-  );
-  return `<dl class="origin">${items.join("")}</dl>`;
 }

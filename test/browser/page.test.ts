@@ -500,7 +500,7 @@ function pageTests(path: string): void {
     expect(await page.getByRole("img", { name: "not known from the files" }).count()).toBe(1);
     await page.getByRole("tab", { name: "Invitations" }).click();
     expect(await page.getByRole("tabpanel", { name: "Invitations" }).innerText()).toContain(
-      "not known from the files",
+      "only the service knows",
     );
     await page.getByRole("tab", { name: "Rules" }).click();
     expect(await page.getByRole("tabpanel", { name: "Rules" }).innerText()).toContain(

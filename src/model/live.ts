@@ -115,6 +115,8 @@ export interface LiveMember extends Held<MemberProperties> {
 /** The consistent live state of one merchant; ids are unique. */
 export interface LiveState {
   readonly merchant: string;
+  /** The name of the account; absent if the service does not say. */
+  readonly merchantName?: string;
   /** The custom roles, and other roles that a member holds, or that the file names and that exist. */
   readonly roles: readonly LiveRole[];
   readonly members: readonly LiveMember[];

@@ -7,6 +7,8 @@ import type { Impact, Plan, Refusal } from "./plan.ts";
 /** The access at one merchant; with a plan, also the access that results from it. */
 export interface AccessReport {
   readonly merchant: string;
+  /** The name of the account at the service; `null` if unknown. */
+  readonly merchantName: string | null;
   readonly environment: Environment | null;
   /** Base URL of the service that was read; `null` if only the file was read. */
   readonly service: string | null;

@@ -5,7 +5,10 @@ import type { Client } from "./http/client.ts";
 import { listMemberships } from "./memberships.ts";
 
 /** Facts about a merchant from the caller's memberships. */
-export type CurrentMember = Pick<LiveState, "callerId" | "callerUnknown" | "sandbox" | "sandboxFailure">;
+export type CurrentMember = Pick<
+  LiveState,
+  "merchantName" | "callerId" | "callerUnknown" | "sandbox" | "sandboxFailure"
+>;
 
 /** Finds the member of a merchant that the key belongs to; the result distinguishes none from unknown. */
 export type FindCurrentMember = (merchant: string) => Promise<CurrentMember>;
@@ -60,7 +63,9 @@ export function createCurrentMemberFinder(
     if (memberships === null) return { callerId: null, callerUnknown: true, ...unanswered };
     const ownMemberships = memberships.filter(({ resource }) => resource.id === merchant);
     const sandbox = sandboxes.get(merchant);
+    const merchantName = ownMemberships[0]?.resource.name ?? "";
     return {
+      ...(merchantName !== "" && { merchantName }),
       // An old invitation may exist beside the accepted membership.
       callerId: (ownMemberships.find(({ status }) => status === "accepted") ?? ownMemberships[0])?.id ?? null,
       ...(sandbox !== undefined ? { sandbox } : ownMemberships.length > 0 && unanswered),

@@ -55,6 +55,7 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
   );
   return {
     merchant: live.merchant,
+    merchantName: live.merchantName ?? null,
     environment,
     service,
     sensitive: sortedSet(granted).filter(sensitiveIn(desired.projects)),
@@ -188,6 +189,7 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
   const namedRoles = new Set(present.flatMap(({ held }) => held.map(({ role }) => role)));
   return {
     merchant,
+    merchantName: null,
     environment,
     service: null,
     sensitive: sortedSet(roles.flatMap(({ permissions }) => permissions ?? [])).filter(

@@ -83,7 +83,18 @@ function factsOf({ about, merchants, now }: PageInput): readonly string[] {
   };
   const services = [...new Set(merchants.flatMap(({ report }) => report.service ?? []))];
   const environments = [...new Set(merchants.flatMap(({ report }) => report.environment ?? []))];
-  return [...[source[about], ...environments, ...services].map(escapeHtml), timeTag(now)];
+  const people = merchants.length < 2 ? [] : [counted(countPeople(merchants), "person", "people")];
+  return [...[source[about], ...environments, ...services, ...people].map(escapeHtml), timeTag(now)];
+}
+
+/** Returns how many people have access, each person once, whatever the number of merchants. */
+function countPeople(merchants: PageInput["merchants"]): number {
+  const names = merchants.flatMap(({ report }) =>
+    report.members.flatMap(({ name, before, after }) =>
+      before === null && after === null ? [] : [name.toLowerCase()],
+    ),
+  );
+  return new Set(names).size;
 }
 
 function noticesOf(

@@ -28,6 +28,8 @@ export interface PageData {
 /** One merchant; roles and permissions are referred to by their index. */
 export interface PageMerchant {
   readonly code: string;
+  /** Absent if unknown. */
+  readonly name?: string;
   readonly permissions: readonly PagePermission[];
   readonly roles: readonly PageRole[];
   readonly members: readonly PageMember[];
@@ -168,6 +170,7 @@ export function pageMerchant({ report, view, rules }: PageMerchantInput): PageMe
     side && { status: side.status, roles: side.roles.flatMap((key) => roleIndex.get(key) ?? []) };
   return {
     code: oneLine(report.merchant),
+    ...(report.merchantName !== null && { name: oneLine(report.merchantName) }),
     permissions: permissions.map((name) => ({
       name: oneLine(name),
       sensitive: report.sensitive.includes(name),

@@ -183,7 +183,8 @@ export function measuresOf(
   ];
 }
 
-function isFailed({ after }: PageRule): boolean {
+/** Returns whether a rule is violated: after the plan, if there is one. */
+export function isFailed({ after }: PageRule): boolean {
   return after.status === "failed";
 }
 

@@ -1,5 +1,12 @@
 import type { PageData, PageMerchant, PagePlan } from "../page-data.ts";
-import { countGroup, countText, type MemberGroup, memberGroups, NOT_IN_FILES } from "./access-model.ts";
+import {
+  countGroup,
+  countText,
+  isFailed,
+  type MemberGroup,
+  memberGroups,
+  NOT_IN_FILES,
+} from "./access-model.ts";
 import { type Column, dataTable } from "./data-table.ts";
 import { h, name, search } from "./dom.ts";
 import { linkTo, type PanelView } from "./view-state.ts";
@@ -10,11 +17,21 @@ const STEPS = 5;
 
 interface Row {
   readonly merchant: PageMerchant;
+  /** In the order of the columns. */
+  readonly groups: readonly MemberGroup[];
   /** In the order of the columns; `null` if it is not known. */
   readonly counts: readonly (number | null)[];
   /** In the order of the columns: whether there could be more. */
   readonly atLeast: readonly boolean[];
 }
+
+const TITLE: Column<Row> = {
+  id: "title",
+  title: "Name",
+  text: ({ merchant }) => merchant.name ?? "",
+  show: ({ merchant }) => [name(merchant.name ?? "")],
+  style: "title",
+};
 
 /**
  * Creates the table of all merchants, with the numbers of members that deserve attention; higher numbers are darker.
@@ -22,9 +39,11 @@ interface Row {
 export function fleetFront(data: PageData, view: PanelView): HTMLElement {
   const groups = groupsOf(data.merchants[0], data);
   const rows = data.merchants.map((merchant): Row => {
-    const groupCounts = groupsOf(merchant, data).map((group) => countGroup(group, merchant.members));
+    const ownGroups = groupsOf(merchant, data);
+    const groupCounts = ownGroups.map((group) => countGroup(group, merchant.members));
     return {
       merchant,
+      groups: ownGroups,
       counts: groupCounts.map(({ count }) => count),
       atLeast: groupCounts.map(({ isAtLeast }) => isAtLeast),
     };
@@ -69,14 +88,29 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
           countColumn("refusals", "Refusals", ({ plan }) => plan?.refusals.length ?? null),
           countColumn("problems", "Problems", ({ plan }) => plan?.errors.length ?? null),
         ];
-  const sums = countsByGroup.map((counts, index) =>
-    groups[index]?.is === null
+  const people = groups.map(({ is }, index) =>
+    is === null
       ? NOT_IN_FILES
       : countText(
-          counts.reduce((sum, count) => sum + count, 0),
+          countPeople(rows, index),
           rows.some(({ atLeast }) => atLeast[index]),
         ),
   );
+  const failed: Column<Row> = {
+    id: "failed",
+    title: "Failed rules",
+    number: ({ merchant }) => failedRules(merchant),
+    text: ({ merchant }) => String(failedRules(merchant) ?? ""),
+    show: ({ merchant }) => {
+      const count = failedRules(merchant);
+      if (count === null) return [];
+      const href = linkTo({ merchant: merchant.code, tab: "rules" });
+      return [count === 0 ? "0" : h("a", { href, class: "failed" }, count.toLocaleString("en-US"))];
+    },
+    style: "number",
+    total: () =>
+      rows.reduce((sum, { merchant }) => sum + (failedRules(merchant) ?? 0), 0).toLocaleString("en-US"),
+  };
   const table = dataTable<Row>({
     id: "merchants",
     label: "Merchants",
@@ -91,7 +125,9 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
         text: ({ merchant }) => merchant.code,
         show: ({ merchant: { code } }) => [h("a", { href: linkTo({ merchant: code }) }, name(code))],
       },
-      ...columns.map((column, index) => ({ ...column, total: () => sums[index] ?? "" })),
+      ...(rows.some(({ merchant }) => merchant.name !== undefined) ? [TITLE] : []),
+      ...(rows.some(({ merchant }) => merchant.rules !== undefined) ? [failed] : []),
+      ...columns.map((column, index) => ({ ...column, total: () => people[index] ?? "" })),
       ...planned,
     ],
     view,
@@ -100,7 +136,9 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
   const { state } = view;
   const update = (): void => {
     const text = state.get("search").toLowerCase();
-    table.filter(({ merchant: { code } }) => code.toLowerCase().includes(text));
+    table.filter(({ merchant: { code, name: title = "" } }) =>
+      [code, title].some((part) => part.toLowerCase().includes(text)),
+    );
   };
   update();
   return h(
@@ -109,16 +147,14 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
     h(
       "div",
       { class: "filters" },
-      search(
-        { state, key: "search", label: "Search merchants", onChange: update },
-        "Part of a merchant code",
-      ),
+      search({ state, key: "search", label: "Search merchants", onChange: update }, "Part of a code or name"),
     ),
     table.element,
     h(
       "p",
       { class: "legend" },
       data.about === "plan" ? "The numbers are those after the plan. " : null,
+      "The last row counts each person once. ",
       "Higher numbers have a darker background: ",
       h(
         "span",
@@ -129,9 +165,25 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
   );
 }
 
+/** Returns how many people are in a group of members, each person once, whatever the number of merchants. */
+function countPeople(rows: readonly Row[], index: number): number {
+  const people = rows.flatMap(({ merchant, groups }) =>
+    merchant.members
+      .filter((member) => groups[index]?.is?.(member))
+      .map((member) => member.name.toLowerCase()),
+  );
+  return new Set(people).size;
+}
+
+function failedRules({ rules }: PageMerchant): number | null {
+  return rules?.filter(isFailed).length ?? null;
+}
+
 function groupsOf(merchant: PageMerchant | undefined, data: PageData): readonly MemberGroup[] {
   if (merchant === undefined) return [];
-  return memberGroups(merchant, data).filter(({ id }) => COLUMNS.includes(id));
+  // A plan has numbers of its own.
+  const shown = data.about === "plan" ? COLUMNS.filter((id) => id !== "expired") : COLUMNS;
+  return memberGroups(merchant, data).filter(({ id }) => shown.includes(id));
 }
 
 const SIGNS = { create: "+", update: "~", replace: "±", delete: "−", deferred: "…" } as const;

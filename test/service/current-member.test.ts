@@ -117,7 +117,14 @@ describe("the member that the key belongs to", () => {
   ])("is waited for if the service %s at first", async (_, times, failing) => {
     const own = belongingTo(membership("mem_own", "MC1"));
     const { state, told } = await readWith((seen, count) => (count <= times ? failing : own)(seen, count));
-    expect(state).toEqual({ merchant: "MC1", callerId: "mem_own", sandbox: true, roles: [], members: [] });
+    expect(state).toEqual({
+      merchant: "MC1",
+      merchantName: "A shop",
+      callerId: "mem_own",
+      sandbox: true,
+      roles: [],
+      members: [],
+    });
     expect(told).toEqual([]);
   });
 

@@ -8,6 +8,11 @@ export function listText(texts: readonly string[], last: "and" | "or" = "and"): 
   return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} ${last} ${texts.at(-1)}`;
 }
 
+/** Formats a time in ISO 8601 as "2026-06-15 12:00 UTC". */
+export function utcMinute(time: string): string {
+  return `${time.slice(0, 16).replace("T", " ")} UTC`;
+}
+
 /** Returns the first texts, and one that counts the others. */
 export function firstOf(texts: readonly string[], max: number, noun: string): readonly string[] {
   const more = texts.length - max;

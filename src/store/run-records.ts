@@ -289,7 +289,7 @@ interface MessageParts {
 }
 
 function partsOf(message: string): MessageParts {
-  const [, text, keyId, mac] = /^(.*\n)Signature: (\w+) (\w+)\n$/s.exec(message) ?? [];
+  const [, text, keyId, mac] = /^(.*\n)Signature: (\w+) (\w+)\n+$/s.exec(message) ?? [];
   if (text === undefined || keyId === undefined || mac === undefined)
     return { text: message, signature: null };
   return { text, signature: { keyId, mac } };

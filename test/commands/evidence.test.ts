@@ -38,6 +38,8 @@ const HOSTILE = "<img src=x onerror=alert(1)> =1+1";
 let shop: ShopRepository;
 let github: Server;
 let now = 0;
+/** Whether GitHub refuses every request. */
+let isForbidden = false;
 /** The commits that a pull request has brought, with its number. */
 const merged = new Map<string, number>();
 
@@ -97,8 +99,10 @@ const withToken = (): Readonly<Record<string, string>> => ({
   GITHUB_API_URL: `http://127.0.0.1:${(github.address() as AddressInfo).port}`,
 });
 
-const facts = async (env: Readonly<Record<string, string>>): Promise<Facts> =>
-  JSON.parse((await run([...QUARTER, "--format", "json"], env)).stdout);
+const json = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Facts> =>
+  JSON.parse((await run([...QUARTER, ...args, "--format", "json"], env)).stdout);
+
+const facts = async (env: Readonly<Record<string, string>>): Promise<Facts> => json([], env);
 
 const NAMES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#39" };
 
@@ -118,7 +122,10 @@ beforeAll(async () => {
           ? []
           : [pull]
       : [review];
-    response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+    response.statusCode = isForbidden ? 403 : 200;
+    response
+      .setHeader("content-type", "application/json")
+      .end(JSON.stringify(isForbidden ? { message: "no access" } : answer));
   });
   await new Promise<void>((resolve) => github.listen(0, "127.0.0.1", resolve));
   set("2026-09-20T09:00:00Z");
@@ -193,11 +200,42 @@ describe("a quarter with one gap of each kind", () => {
     const { gaps, unasked, reviews } = await facts({});
     const offline = Object.keys(expected).filter((kind) => kind !== "unreviewed-push");
     expect(gaps.map(({ kind }) => kind).sort()).toEqual(offline.sort());
-    expect(unasked["unreviewed-push"]).toContain("GitHub was not asked");
+    for (const kind of ["unreviewed-push", "unreviewed-apply"])
+      expect(unasked[kind]).toContain("GitHub was not asked");
     expect(reviews).toEqual([]);
+    const counts = (await run(QUARTER)).stdout;
+    expect(counts).toContain("Pushed without a review: not asked");
+    expect(counts).toContain("Applied without a review: 1 or more");
+    const october = ["evidence", "--from", "2026-10-01", "--to", "2026-10-31"];
+    expect((await run(october)).stdout).toContain("Applied without a review: not asked");
+    expect((await run([...october, "--format", "html"])).stdout).toContain(
+      '<dt>Applied without a review</dt><dd class="unknown">not asked</dd>',
+    );
+    expect((await run(october, withToken())).stdout).toContain("Applied without a review: none");
     const { stdout, stderr } = await run([...QUARTER, "--format", "csv"]);
     expect(stdout).toMatch(/^commit,.*,"not asked","not asked","not asked",$/m);
-    expect(stderr.replaceAll(/\s+/g, " ")).toContain("Pushed without a review: not known.");
+    expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+      "Pushed without a review and Applied without a review: not asked. GitHub was not asked.",
+    );
+  });
+
+  test("does not take a refused question for the answer that nothing was found", async () => {
+    isForbidden = true;
+    const { stdout } = await run(QUARTER, withToken()).finally(() => {
+      isForbidden = false;
+    });
+    expect(stdout).toContain("Pushed without a review: not known");
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+      "not known. The reviews of 5 commits are unknown: GitHub answered 403 (no access).",
+    );
+  });
+
+  test("of one merchant has none of the gaps of others", async () => {
+    const { gaps, unknown } = await json(["-m", "MC2"]);
+    // Of a missing record, nobody knows the merchants.
+    expect(gaps.map(({ kind }) => kind)).toEqual(["unrecorded-run"]);
+    expect(unknown).toContain("No recorded run and no recorded live state names MC2.");
+    expect((await json(["-m", "MC1"])).unknown).toEqual([]);
   });
 
   test("names the run, the approval and the checks of each change", async () => {
@@ -239,6 +277,16 @@ describe("a quarter with one gap of each kind", () => {
       expect.stringContaining("began the run, and its end was never recorded"),
     );
     gitIn(shop.remote, ["update-ref", "-d", "refs/rolecall/runs/2026-12-24T09-00-00-000Z"]);
+  });
+
+  test("has the runs whose records were deleted, with or without a recorded live state", async () => {
+    const { run: ended = "" } = expected["ended-late"] ?? {};
+    const prune = await run(["runs", "prune", "--who", "eve@example.com", "--yes"]);
+    expect([prune.code, prune.stdout]).toEqual([0, expect.stringContaining("Deleted")]);
+    const { gaps } = await facts({});
+    const deleted = gaps.filter(({ what }) => what === "the record of the run was deleted with runs prune");
+    expect(deleted.map(({ kind, run }) => [kind, run])).toContainEqual(["unrecorded-run", ended]);
+    expect(gaps.filter(({ run, kind }) => run === ended && kind === "unrecorded-run")).toHaveLength(1);
   });
 
   test("is empty before anything was recorded, and says so", async () => {

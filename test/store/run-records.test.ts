@@ -177,7 +177,7 @@ describe("the list of records", () => {
     const git = repository.refs();
     const message = repository.git("log", "--max-count=1", "--format=%B", from);
     const tree = await git.writeTree(new Map([[`${ids[1]}-MC1.jsonl`, "other"]]));
-    await git.push([{ ref: `runs/${ids[1]}`, from, to: await git.commitTree(tree, null, `${message}\n`) }]);
+    await git.push([{ ref: `runs/${ids[1]}`, from, to: await git.commitTree(tree, null, `${message}\n\n`) }]);
     await attacker.write(record({ run: "2026-11-22T00-00-00-000Z" }), null);
     expect(await problemsFor(records)).toEqual([
       `missing ${ids[0]}`,

@@ -1,5 +1,5 @@
 import type { LateEnd } from "../../ask/evidence/late-ends.ts";
-import { counted, listText } from "../../lib/text.ts";
+import { counted, listText, utcMinute } from "../../lib/text.ts";
 import type {
   AccessChange,
   CommitReview,
@@ -23,7 +23,7 @@ export function outsideGaps(changes: readonly AccessChange[]): readonly Gap[] {
       change: { kind, resource, name },
     } = change;
     const verb = kind === "create" ? "added" : kind === "delete" ? "removed" : "changed";
-    const when = since === null ? "" : `, between ${minute(Date.parse(since))} and ${minute(Date.parse(at))}`;
+    const when = since === null ? "" : `, ${between(Date.parse(since), Date.parse(at))}`;
     return [
       {
         kind: "outside-git",
@@ -109,6 +109,16 @@ function lateBy(ms: number): string {
   return hours < 48 ? counted(hours, "hour") : counted(Math.floor(hours / 24), "day");
 }
 
+/** Formats a range of time to the minute, or to the second within a minute. */
+function between(from: number, to: number): string {
+  const text = minute(from) === minute(to) ? second : minute;
+  return `between ${text(from)} and ${text(to)}`;
+}
+
+function second(time: number): string {
+  return `${isoTime(time).slice(0, 19).replace("T", " ")} UTC`;
+}
+
 function minute(time: number): string {
-  return `${isoTime(time).slice(0, 16).replace("T", " ")} UTC`;
+  return utcMinute(isoTime(time));
 }

@@ -56,7 +56,10 @@ export async function readEvidence(
     ...runGaps(runs, files),
     ...access.late,
     ...recorded.gaps,
-    ...unrecordedRuns(seen.states, recorded),
+    ...unrecordedRuns(
+      seen.states.filter(({ live }) => isMeant(live.merchant)),
+      recorded,
+    ),
   ].filter((gap) => isIn(gap) && (gap.merchant === null || isMeant(gap.merchant)));
   return {
     period,
@@ -68,9 +71,9 @@ export async function readEvidence(
       ...access.unknown,
       ...files.unknown,
       ...missingCommits(applied.filter((commit) => !files.hasCommit(commit)).length),
-      ...reviewProblems(reviews),
+      ...merchants.flatMap((merchant) => unnamedMerchant(merchant, seen, recorded)),
     ],
-    unasked: unaskedKinds(seen, why),
+    unasked: unaskedKinds(seen, why ?? reviewProblem(reviews)),
     changes: [...changes].sort(byTime),
     runs: [...runs].sort(byTime),
     commits: [...commits].sort(byTime),
@@ -84,7 +87,7 @@ function byTime(a: { readonly at: string }, b: { readonly at: string }): number 
 
 function unaskedKinds({ states, branch }: SeenStates, why: string | null): ReadonlyMap<GapKind, string> {
   const kinds = new Map<GapKind, string>();
-  if (why !== null) kinds.set("unreviewed-push", why);
+  if (why !== null) kinds.set("unreviewed-push", why).set("unreviewed-apply", why);
   if (states.length === 0) {
     kinds.set(
       "outside-git",
@@ -102,12 +105,20 @@ function missingCommits(count: number): readonly string[] {
       ];
 }
 
-function reviewProblems(reviews: Evidence["reviews"]): readonly string[] {
+/** Says why reviews are unknown; `null` if all are known. */
+function reviewProblem(reviews: Evidence["reviews"]): string | null {
   const problems = [...reviews.values()].flatMap((review) => ("problem" in review ? review.problem : []));
-  if (problems.length === 0) return [];
-  return [
-    `The reviews of ${counted(problems.length, "commit")} are unknown: ${listText([...new Set(problems)])}.`,
-  ];
+  if (problems.length === 0) return null;
+  return `The reviews of ${counted(problems.length, "commit")} are unknown: ${listText([...new Set(problems)])}.`;
+}
+
+function unnamedMerchant(
+  merchant: string,
+  { states }: SeenStates,
+  { merchants }: RecordedParts,
+): readonly string[] {
+  if (merchants.has(merchant) || states.some(({ live }) => live.merchant === merchant)) return [];
+  return [`No recorded run and no recorded live state names ${merchant}.`];
 }
 
 interface ReadAccess {

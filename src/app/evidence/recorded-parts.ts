@@ -1,5 +1,5 @@
 import type { RunPart } from "../../ask/evidence/access-history.ts";
-import { counted, listText } from "../../lib/text.ts";
+import { listText } from "../../lib/text.ts";
 import type { PastRun } from "../../model/apply.ts";
 import type { EvidenceRun, Gap } from "../../model/evidence.ts";
 import { type FetchedRuns, type RunRecord, recordProblems } from "../../store/run-records.ts";
@@ -18,7 +18,9 @@ export interface RecordedParts {
   readonly parts: readonly RunPart[];
   /** The ids of all runs with a record, of any time. */
   readonly ids: ReadonlySet<string>;
-  /** Runs without a record, or with one that cannot be trusted, of any time. */
+  /** The merchants of all runs with a record, of any time. */
+  readonly merchants: ReadonlySet<string>;
+  /** Runs without a record, or with one that cannot be trusted or that was deleted, of any time. */
   readonly gaps: readonly Gap[];
   /** What could not be known, in sentences. */
   readonly unknown: readonly string[];
@@ -42,11 +44,11 @@ export async function readRecordedParts(from: number, to: number, io: Io): Promi
       if (isSigned && record.trust !== "verified") continue;
       parts.push(...past.map((one) => ({ ...runEffects(one), run: record.name })));
     }
-    const deleted = deletedIn(fetched).filter((name) => isBetween(name, from, to));
     return {
       runs,
       parts,
       ids: new Set(fetched.records.flatMap(({ name, summary }) => [name, summary.run])),
+      merchants: new Set(fetched.records.flatMap(({ summary }) => summary.merchants)),
       gaps: recordGaps(fetched, isSigned),
       unknown: [
         ...(fetched.records.length === 0
@@ -60,9 +62,6 @@ export async function readRecordedParts(from: number, to: number, io: Io): Promi
           : [
               "ROLECALL_APPROVAL_SECRET is not set, so the signatures of records were not checked, and missing records are unknown.",
             ]),
-        ...(deleted.length === 0
-          ? []
-          : [`${counted(deleted.length, "record")} deleted with runs prune: what was done is unknown.`]),
       ],
     };
   });
@@ -105,6 +104,9 @@ function recordGaps(fetched: FetchedRuns, isSigned: boolean): readonly Gap[] {
   const problems = isSigned ? recordProblems(fetched) : [];
   const named = new Set(problems.map(({ name }) => name));
   return [
+    ...deletedIn(fetched).flatMap((name) =>
+      named.has(name) ? [] : gap(name, "the record of the run was deleted with runs prune"),
+    ),
     ...problems.flatMap(({ name, kind, reason }) => gap(name, `the record of the run is ${kind}: ${reason}`)),
     ...fetched.records.flatMap(({ name, summary: { outcome, by } }) =>
       outcome === "began" && !named.has(name)

@@ -1,7 +1,7 @@
 import { type LiveRecord, readLiveRecord } from "../../edit/adopt/live-record.ts";
 import { emptyState } from "../../edit/adopt/new-file-text.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { sortNaturally } from "../../lib/text.ts";
+import { sortNaturally, utcMinute } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Io } from "../io/io.ts";
@@ -98,7 +98,7 @@ async function recordsAt(
         "usage",
         history.length === 0
           ? `There is no branch ${branch.name} in ${oneLine(branch.place)}, so no live state was recorded.`
-          : `The branch ${branch.name} begins after ${text}, on ${new Date(since).toISOString()}.`,
+          : `The branch ${branch.name} begins after ${text}, on ${utcMinute(new Date(since).toISOString())}.`,
         { hint: "Omit --live to answer from the files at that time." },
       );
     }

@@ -1,3 +1,4 @@
+import { groupByKey, listText } from "../../lib/text.ts";
 import type {
   AccessChange,
   CommitReview,
@@ -27,22 +28,31 @@ export interface GapGroup {
   readonly title: string;
   readonly gaps: readonly Gap[];
   readonly unasked: string | null;
+  /** Replaces the number of gaps if none was found. */
+  readonly none: "none" | typeof NOT_ASKED | "not known";
 }
 
+const NOT_ASKED = "not asked";
+
 /** Returns the gaps by kind, also the kinds without one. */
-export function gapGroups({ gaps, unasked }: Evidence): readonly GapGroup[] {
-  return GAP_KINDS.map((kind) => ({
-    kind,
-    title: GAP_TITLES[kind],
-    gaps: gaps.filter((gap) => gap.kind === kind),
-    unasked: unasked.get(kind) ?? null,
-  }));
+export function gapGroups({ gaps, unasked, reviews }: Evidence): readonly GapGroup[] {
+  return GAP_KINDS.map((kind) => {
+    const why = unasked.get(kind) ?? null;
+    const isAnswered = kind === "outside-git" || reviews.size > 0;
+    return {
+      kind,
+      title: GAP_TITLES[kind],
+      gaps: gaps.filter((gap) => gap.kind === kind),
+      unasked: why,
+      none: why === null ? "none" : isAnswered ? "not known" : NOT_ASKED,
+    };
+  });
 }
 
 /** Says in a few words how many gaps of a kind there are. */
-export function gapCount({ gaps, unasked }: GapGroup): string {
-  if (unasked === null) return gaps.length === 0 ? "none" : String(gaps.length);
-  return gaps.length === 0 ? "not known" : `${gaps.length} or more`;
+export function gapCount({ gaps, unasked, none }: GapGroup): string {
+  if (gaps.length === 0) return none;
+  return unasked === null ? String(gaps.length) : `${gaps.length} or more`;
 }
 
 /** What is shown of the review of a commit. */
@@ -53,8 +63,6 @@ export interface ReviewView {
   /** ISO 8601; empty if it was not asked. */
   readonly asked: string;
 }
-
-const NOT_ASKED = "not asked";
 
 /** Returns what is shown of the review of a commit; `pulls` are numbers that a record has named. */
 export function reviewView(
@@ -127,10 +135,14 @@ export function periodText({ period: { from, to } }: Pick<Evidence, "period">): 
 
 /** Returns sentences on what is not in the table. */
 export function evidenceCaveats(evidence: Evidence): readonly string[] {
+  const unasked = gapGroups(evidence).flatMap(({ title, unasked: why, none }) =>
+    why === null ? [] : [{ title, why, none }],
+  );
   return [
-    ...gapGroups(evidence).flatMap(({ title, unasked }) =>
-      unasked === null ? [] : [`${title}: not known. ${unasked}`],
-    ),
+    ...groupByKey(unasked, ({ why }) => why).map((group) => {
+      const [{ why, none }] = group;
+      return `${listText(group.map(({ title }) => title))}: ${none}. ${why}`;
+    }),
     ...evidence.unknown,
   ];
 }

@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { byCodeUnit, counted, groupByKey, shorten, sortedSet } from "../../lib/text.ts";
+import { byCodeUnit, counted, groupByKey, shorten, sortedSet, utcMinute } from "../../lib/text.ts";
 import type { HeldRole, UnknownAnswer } from "../../model/questions.ts";
 import type { Style } from "../style.ts";
 import { gridLines } from "../text/grid-text.ts";
@@ -34,17 +34,12 @@ export function atLines(
   style: Style,
 ): readonly string[] {
   if (at === null) return [];
-  const commit = `commit ${at.commit.slice(0, 12)} of ${minuteOf(at.committed)}`;
+  const commit = `commit ${at.commit.slice(0, 12)} of ${utcMinute(at.committed)}`;
   const text =
     source === "live"
-      ? `What was live as recorded last by ${minuteOf(at.time)}: ${commit}. Later changes may not be recorded.`
-      : `As merged by ${minuteOf(at.time)}, which may differ from what was live: ${commit}.`;
+      ? `What was live as recorded last by ${utcMinute(at.time)}: ${commit}. Later changes may not be recorded.`
+      : `As merged by ${utcMinute(at.time)}, which may differ from what was live: ${commit}.`;
   return hangingLines(text, style.columns, "", "  ").map((line) => style.dim(line));
-}
-
-/** Returns an ISO 8601 time as "2026-06-15 12:00 UTC". */
-function minuteOf(moment: string): string {
-  return `${moment.slice(0, 16).replace("T", " ")} UTC`;
 }
 
 function isEffective({ held }: LocatedAnswer): boolean {

@@ -97,6 +97,21 @@ export type DriftCause = "outside-git" | "not-applied" | "due" | "unknown";
  */
 export type DriftEvent = "added" | "changed" | "missing";
 
+/** A commit with recorded live states. */
+export interface RecordedCommit {
+  readonly commit: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Two successive recorded states of a merchant: the first does not have a change, the second does. */
+export interface RecordedSpan {
+  /** `null` if all recorded states have the change. */
+  readonly from: RecordedCommit | null;
+  /** `null` if no recorded state has it yet. */
+  readonly to: RecordedCommit | null;
+}
+
 /** The cause and times of a planned change. */
 export interface DriftedChange {
   /** Fingerprint of the plan's change. */
@@ -108,6 +123,8 @@ export interface DriftedChange {
   readonly fileChangedAt: number | null;
   /** Last change at the service, in ms since the epoch; `null` if it does not exist. */
   readonly liveChangedAt: number | null;
+  /** The recorded states between which the live side changed; absent without such states, or if it has not changed. */
+  readonly recorded?: RecordedSpan;
 }
 
 /** A policy or check that live access breaks; equal violations have equal fingerprints. */

@@ -35,6 +35,11 @@ members:
 const PROJECT = "version: 1\nlive_branch: rolecall-live\n";
 const BRANCH = "refs/heads/rolecall-live";
 
+interface Json {
+  readonly event: string | null;
+  readonly recorded: Readonly<Record<"from" | "to", { readonly commit: string }>>;
+}
+
 let shop: ShopRepository;
 let remote: string;
 
@@ -80,6 +85,73 @@ describe("the live branch", () => {
     );
     expect(git(shop.folder, "for-each-ref")).toBe(refs);
     expect(git(remote, "log", "--patch", "--all")).not.toContain("sk_test_sandbox");
+  });
+
+  test("tells drift between which recorded states each difference came", async () => {
+    const ben = "/v0.1/merchants/MC1/members/mem_ben";
+    const when = async (): Promise<string> => {
+      const { stdout, stderr, code } = await shop.run(["drift", "access/mc1.yaml"]);
+      expect([code, stderr]).toEqual([2, expect.not.stringContaining("warning:")]);
+      return stdout.replaceAll(/\s+/g, " ");
+    };
+    const stateText = (revision: string): string => {
+      const [id = "", time] = git(remote, "log", "-1", "--format=%H %ct", `${BRANCH}${revision}`).split(" ");
+      const at = new Date(Number(time) * 1000).toISOString().slice(0, 16).replace("T", " ");
+      return `${at} UTC (${id.slice(0, 12)})`;
+    };
+    await shop.run(["apply", "--yes"]);
+    await shop.control("PUT", ben, { roles: ["role_cash", "role_employee"] });
+    const between = `+ Employee (role_employee) when between the recorded states of`;
+    expect(await when()).toContain(`${between} ${stateText("~1")} and ${stateText("")}`);
+    // A later change of something else moves nothing.
+    await shop.control("POST", "/v0.1/merchants/MC1/members", {
+      email: "di@example.com",
+      roles: ["role_cash"],
+    });
+    const later = await when();
+    expect(later).toContain(`${between} ${stateText("~2")} and ${stateText("~1")}`);
+    expect(later).toContain(
+      `added outside git di@example.com (not in the file) roles Cashier when between the recorded states of ${stateText("~1")} and ${stateText("")}`,
+    );
+    await shop.control("DELETE", ben);
+    expect(await when()).toContain(
+      `declared, not live ben@example.com roles Cashier when between the recorded states of ${stateText("~1")} and ${stateText("")}`,
+    );
+    const { stdout } = await shop.run(["drift", "access/mc1.yaml", "--format", "json"]);
+    const [{ changes }] = JSON.parse(stdout).drifts;
+    expect(
+      changes.map(({ event, recorded }: Json) => [event, recorded.from.commit, recorded.to.commit]),
+    ).toEqual(
+      expect.arrayContaining([
+        ["missing", git(remote, "rev-parse", `${BRANCH}~1`), git(remote, "rev-parse", BRANCH)],
+        ["added", git(remote, "rev-parse", `${BRANCH}~2`), git(remote, "rev-parse", `${BRANCH}~1`)],
+      ]),
+    );
+  });
+
+  test("tells drift nothing of what was never live, and only the first state of what was always so", async () => {
+    await shop.write("access/mc1.yaml", `${MC1}  - { email: cy@example.com, roles: [Cashier] }\n`);
+    await shop.control("PUT", "/v0.1/merchants/MC1/members/mem_ben", {
+      roles: ["role_cash", "role_employee"],
+    });
+    const { stdout } = await shop.run(["drift", "access/mc1.yaml"]);
+    const [ben = "", cy = ""] = stdout.replaceAll(/\s+/g, " ").split("declared, not live cy@example.com");
+    expect(ben).toContain("+ Employee (role_employee) when before the first recorded state, of ");
+    expect(cy).toContain("Cashier");
+    expect(cy).not.toContain("recorded state");
+  });
+
+  test("tells drift the state before, if this one cannot be recorded", async () => {
+    await shop.run(["apply", "--yes"]);
+    await shop.control("PUT", "/v0.1/merchants/MC1/members/mem_ben", { roles: ["role_employee"] });
+    const hook = join(remote, "hooks", "pre-receive");
+    await writeFile(hook, "#!/bin/sh\nexit 1\n");
+    await chmod(hook, 0o755);
+    const { stdout, stderr } = await shop.run(["drift", "access/mc1.yaml"]);
+    expect(stderr).toContain("warning: The live state could not be recorded");
+    expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
+      /when after the recorded state of [\d: -]+ UTC \(\w{12}\)/,
+    );
   });
 
   test("is not made without the key in rolecall.yaml", async () => {

@@ -1,5 +1,6 @@
 import { adoptPlanned, type LoadedProject, ofDrift } from "../../app/adopt/adopt-planned.ts";
 import { liveReadings } from "../../app/live-branch/record-live.ts";
+import { withRecordedSpans } from "../../app/live-branch/recorded-changes.ts";
 import { inRepository } from "../../app/project/commit-states.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { deepen, isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
@@ -19,7 +20,7 @@ import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
 import { driftView, withRisks } from "../../show/view/drift-view.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { annotate } from "../context/action-log.ts";
-import { liveRecorderOf, openReviewStore } from "../context/open-repository.ts";
+import { liveBranchOf, liveRecorderOf, openReviewStore } from "../context/open-repository.ts";
 import { differenceKeys, type FirstSeen, reasonsKey, updateDriftIssue } from "../github/drift-issue.ts";
 import { diagnosticAnnotations, fileErrorLines } from "../review/annotations.ts";
 import { placeTexts } from "../review/entry-places.ts";
@@ -56,8 +57,10 @@ async function drift(context: ActionContext): Promise<ActionResult> {
   await completeHistory(context);
   const { planned, close } = await planFiles(loaded.states, inputs, io, loaded);
   try {
-    const allDrifts = await driftsOf(planned, loaded.project, io);
     await liveRecorderOf(context, loaded.states)?.(liveReadings(plannedOnly(planned)), "drift");
+    const found = await driftsOf(planned, loaded.project, io);
+    const branch = liveBranchOf(context, loaded.states);
+    const allDrifts = branch ? await withRecordedSpans(found, branch, log.notice) : found;
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const unplanned = unplannedOf(planned);
     io.stdout.write(

@@ -72,13 +72,13 @@ export function openReviewStore({
   };
 }
 
-/** Returns the branch of live states that the projects of merchants name; `null` for none. */
-function openLiveBranch(
+/** Returns the branch of live states that the projects of merchants name; undefined if they name none. */
+export function liveBranchOf(
   { branches, isPublic }: Pick<ActionContext, "branches" | "isPublic">,
   states: readonly DesiredState[],
-): LiveBranch | null {
+): LiveBranch | undefined {
   const name = liveBranchName(states);
-  if (name === null) return null;
+  if (name === null) return undefined;
   return { name, place: "the repository", open: (use) => use(branches), isPublic: async () => isPublic };
 }
 
@@ -88,8 +88,8 @@ export function liveRecorderOf(
   states: readonly DesiredState[],
 ): RecordLive | undefined {
   const { io, log } = context;
-  const branch = openLiveBranch(context, states);
-  return branch === null ? undefined : liveRecorder(branch, { say: log.info, warn: log.notice }, io);
+  const branch = liveBranchOf(context, states);
+  return branch && liveRecorder(branch, { say: log.info, warn: log.notice }, io);
 }
 
 /** Opens the recorded live states of merchants; undefined if their projects name no branch. */
@@ -97,8 +97,8 @@ export function recordedStatesOf(
   context: Pick<ActionContext, "branches" | "isPublic" | "log">,
   states: readonly DesiredState[],
 ): RecordedStateOf | undefined {
-  const branch = openLiveBranch(context, states);
-  return branch === null ? undefined : recordedStates(branch, context.log.notice);
+  const branch = liveBranchOf(context, states);
+  return branch && recordedStates(branch, context.log.notice);
 }
 
 /** Converts an error of git's for the records to an ActionError. */

@@ -194,7 +194,7 @@ function nameOf(known: Known | undefined): string | undefined {
 }
 
 /** Returns the custom roles and the members of a live state. */
-function imagesOf({ roles, members }: LiveState, at: number): readonly KnownResource[] {
+export function imagesOf({ roles, members }: LiveState, at: number): readonly KnownResource[] {
   const names = new Map(roles.map(({ id, name }) => [id, name]));
   const refOf = (id: string) => ({ id, name: names.get(id) ?? id });
   return [

@@ -2,7 +2,7 @@ import { adoptPlanned, ofDrift, undecidedNote } from "../../app/adopt/adopt-plan
 import { ExitCode, type Io, type TextWriter } from "../../app/io/io.ts";
 import { outputTo } from "../../app/io/output.ts";
 import { styleFor } from "../../app/io/terminal.ts";
-import { openLiveRecorder } from "../../app/live-branch/open-live-branch.ts";
+import { openLiveBranch, openLiveRecorder } from "../../app/live-branch/open-live-branch.ts";
 import { liveReadings } from "../../app/live-branch/record-live.ts";
 import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
@@ -32,7 +32,12 @@ export async function showDrift(
 ): Promise<ExitCode> {
   // A patch of a shared file concerns other merchants, too.
   return withPlans(paths, { ...options, everyFile: options.patch === true }, io, async (merchants) => {
-    const drifts = await driftsOf(merchants.planned, merchants.project.project, io);
+    await recordDrift(merchants, options, io);
+    const drifts = await datedDrifts(
+      await driftsOf(merchants.planned, merchants.project.project, io),
+      merchants,
+      io,
+    );
     await warnShallow(drifts, io);
     const { plans, complete } = printUnread(merchants.planned, options, io);
     if (options.patch) {
@@ -43,7 +48,6 @@ export async function showDrift(
       const unplanned = unplannedOf(merchants.planned);
       await writeDocument("drifts", { ...merchants, drifts, unplanned }, options, io);
     }
-    await recordDrift(merchants, options, io);
     const blocked = plans.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
     if (!merchants.valid || !complete || blocked) return ExitCode.failed;
     const differs = drifts.some(({ changes, violations }) => changes.length + violations.length > 0);
@@ -66,6 +70,21 @@ async function recordDrift(
     io,
   );
   await recordLive?.(liveReadings(sessions), "drift");
+}
+
+/** Adds the recorded states between which the live side changed, if the project names a branch of them. */
+async function datedDrifts(
+  drifts: readonly Drift[],
+  { planned }: PlannedMerchants,
+  io: Io,
+): Promise<readonly Drift[]> {
+  const warn = (text: string): void => void io.stderr.write(`warning: ${text}\n`);
+  const states = plannedOnly(planned).map(({ session }) => session.state);
+  // The recorder has warned about a branch that cannot be reached.
+  const branch = await openLiveBranch(states, "", () => undefined, io);
+  if (branch === undefined) return drifts;
+  const { withRecordedSpans } = await import("../../app/live-branch/recorded-changes.ts");
+  return withRecordedSpans(drifts, branch, warn);
 }
 
 /** Explains that the side that changed last is unknown if the clone is shallow. */

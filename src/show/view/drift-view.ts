@@ -1,7 +1,14 @@
 import { invertedDiff } from "../../kernel/fields/show.ts";
-import { counted, grouped } from "../../lib/text.ts";
+import { counted, grouped, utcMinute } from "../../lib/text.ts";
 import type { Change } from "../../model/plan.ts";
-import type { Drift, DriftCause, DriftEvent, DriftedChange } from "../../model/reports.ts";
+import type {
+  Drift,
+  DriftCause,
+  DriftEvent,
+  DriftedChange,
+  RecordedCommit,
+  RecordedSpan,
+} from "../../model/reports.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { inNaturalOrder, type PlaceOf, type PlanView, planView } from "./plan-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";
@@ -171,13 +178,27 @@ function isConsequence({ cause, event }: DriftedChange): boolean {
   return cause !== "not-applied" && cause !== "due" && event === null;
 }
 
-function rowOfDrift(change: Change, { event, cause }: DriftedChange): RowView {
+function rowOfDrift(change: Change, { event, cause, recorded }: DriftedChange): RowView {
   if (event === null) return rowOf(change);
+  const row = rowOf(inverted(change));
+  const when = recorded === undefined ? [] : [{ ...NO_DETAIL, label: "when", plain: [spanText(recorded)] }];
   return {
-    ...rowOf(inverted(change)),
+    ...row,
+    details: [...row.details, ...when],
     verb:
       event === "missing" ? "declared, not live" : cause === "outside-git" ? `${event} outside git` : event,
   };
+}
+
+const NO_DETAIL = { removed: [], added: [] };
+
+/** "between the recorded states of 2026-06-15 12:00 UTC (0a1b2c3d4e5f) and 2026-06-16 03:00 UTC (f5e4d3c2b1a0)". */
+function spanText({ from, to }: RecordedSpan): string {
+  const stateText = ({ commit, at }: RecordedCommit): string => `${utcMinute(at)} (${commit.slice(0, 12)})`;
+  if (from !== null && to !== null)
+    return `between the recorded states of ${stateText(from)} and ${stateText(to)}`;
+  if (from !== null) return `after the recorded state of ${stateText(from)}`;
+  return to === null ? "" : `before the first recorded state, of ${stateText(to)}`;
 }
 
 /** Returns what a change would revert, as a change: from what the file says to what is live. */

@@ -94,25 +94,42 @@ function complete(): Record<string, unknown> {
 let answers = complete();
 /** Path → status of a refusal. */
 let refusals: Record<string, number> = {};
+/** GitHub's words for a refusal. */
+let refusalText: string | null = null;
+/** The origin to which requests for the repository's old name are redirected. */
+let moved: string | null = null;
 let server: Server;
 let url = "";
 let tokens = new Set<string | undefined>();
 let requested: string[] = [];
 
+function answerTo(path: string, query: URLSearchParams): { readonly status: number; readonly body: unknown } {
+  const [refused, answer] = [refusals[path], answers[path]];
+  if (refused === undefined && answer !== undefined) {
+    return { status: 200, body: typeof answer === "function" ? answer(Number(query.get("page"))) : answer };
+  }
+  const message =
+    path.endsWith("/protection") && refused === undefined ? "Branch not protected" : "Not Found";
+  return { status: refused ?? 404, body: { message: refusalText ?? message } };
+}
+
 beforeAll(async () => {
   server = createServer((request, response) => {
     tokens.add(request.headers.authorization);
     requested.push(request.url ?? "");
-    const whole = (request.url ?? "").replace(/\?.*/, "");
-    const path = whole.startsWith(BASE) ? whole.slice(BASE.length) : whole;
-    const refused = refusals[path];
-    const answer = answers[path];
-    response.statusCode = refused ?? (answer === undefined ? 404 : 200);
-    if (response.statusCode !== 200) {
-      const message =
-        path.endsWith("/protection") && refused === undefined ? "Branch not protected" : "Not Found";
-      response.end(JSON.stringify({ message }));
-    } else response.end(typeof answer === "string" ? answer : JSON.stringify(answer));
+    const { pathname, searchParams } = new URL(request.url ?? "", url);
+    const whole = pathname.replace(/^\/api\/v3(?=\/)/, "");
+    if (moved !== null && whole.startsWith(BASE)) {
+      response.writeHead(301, { location: `${moved}${pathname.replace(BASE, "/repositories/7")}` });
+      response.end(JSON.stringify({ message: "Moved Permanently" }));
+      return;
+    }
+    const { status, body } = answerTo(
+      whole.startsWith(BASE) ? whole.slice(BASE.length) : whole,
+      searchParams,
+    );
+    response.statusCode = status;
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -121,6 +138,8 @@ beforeAll(async () => {
 beforeEach(() => {
   answers = complete();
   refusals = {};
+  refusalText = null;
+  moved = null;
   tokens = new Set();
   requested = [];
 });
@@ -549,6 +568,93 @@ test("workflows that call one of the same owner are in force, with its key", asy
       detail: "other/workflows/.github/workflows/rolecall-reusable.yml@main is not a commit",
     }),
   ]);
+});
+
+test("a workflow's own environments are checked, whatever their names", async () => {
+  const path = ".github/workflows/rolecall-apply.yml";
+  const approved = `  approved:\n    environment: { name: Access-Review }\n    steps:\n${USES}          command: apply\n          environment: Access-Review\n`;
+  answers[`/contents/${path}`] =
+    `${WORKFLOWS[path]?.replace("    steps:", "    environment: access-prod\n    steps:")}${approved}`;
+  const { all, failed } = await checks();
+  expect(failed.map(({ name }) => name)).toEqual([
+    "access-prod: branches",
+    "access-prod: secret",
+    "Access-Review: branches",
+    "Access-Review: secret",
+    "Access-Review: reviewers",
+  ]);
+  expect(failed[0]?.detail).toBe("there is no such environment");
+  expect(all.some(({ name }) => name.startsWith("production"))).toBe(false);
+  // GitHub ignores the case.
+  environment("production", { name: "Access-Prod" })();
+  environment("unreviewed-access", { name: "access-review" })();
+  for (const name of ["Access-Prod", "access-review"]) {
+    answers[`/environments/${name}/deployment-branch-policies`] = { branch_policies: [{ name: "main" }] };
+    secretsOf(`/environments/${name}/secrets`, ["ROLECALL_WRITE_KEY"])();
+  }
+  expect((await checks()).failed).toEqual([]);
+});
+
+test("secrets are found whatever the case in which a workflow names them", async () => {
+  const path = ".github/workflows/rolecall-apply.yml";
+  const key = `          api-key: \${{ secrets['rolecall_write_key'] }}\n`;
+  answers[`/contents/${path}`] = `${WORKFLOWS[path]}${key}`;
+  expect((await checks()).failed).toEqual([]);
+});
+
+test("lists are read to their end, though GitHub returns fewer items on a page than asked for", async () => {
+  const paged =
+    (key: string, names: readonly string[], environments: readonly object[] = []) =>
+    (page: number) => {
+      const items = [...names.map((name) => ({ name })), ...environments];
+      return { total_count: items.length, [key]: items.slice((page - 1) * 30, page * 30) };
+    };
+  const others = (prefix: string) => Array.from({ length: 95 }, (_, index) => `${prefix}_${index}`);
+  answers["/actions/organization-variables"] = paged("variables", [...others("A"), "ROLECALL_BASE_URL"]);
+  const { environments } = answers["/environments"] as { environments: object[] };
+  answers["/environments"] = paged("environments", others("preview"), environments);
+  expect((await checks()).failed).toEqual([]);
+  expect(requested.filter((path) => path.includes("preview"))).toEqual([]);
+});
+
+test("a private repository whose plan has no rules lacks them", async () => {
+  refusals = { "/rules/branches/main": 403, "/branches/main/protection": 403 };
+  refusalText = "Upgrade to GitHub Pro or make this repository public to enable this feature.";
+  const { code, failed } = await checks();
+  expect(failed).toHaveLength(6);
+  expect(failed[0]?.detail).toBe("GitHub has no rules for a private repository on this plan");
+  expect(new Set(failed.map(({ next }) => next)).size).toBe(1);
+  expect(code).toBe(1);
+});
+
+test("an own bypass of a ruleset counts though its others are hidden", async () => {
+  answers["/rulesets/1"] = { current_user_can_bypass: "pull_requests_only" };
+  expect((await checks()).failed.map(({ name }) => name)).toEqual(["No bypass"]);
+  answers["/rulesets/1"] = { current_user_can_bypass: "never" };
+  expect((await checks()).failed).toEqual([]);
+});
+
+test("a renamed repository is found, and the token is sent nowhere else", async () => {
+  for (const [path, answer] of Object.entries(complete())) answers[`/repositories/7${path}`] = answer;
+  moved = url;
+  expect((await doctor()).stdout).toContain("No problems found.");
+  moved = "http://elsewhere.example";
+  const { code, stderr } = await doctor();
+  expect([code, stderr]).toEqual([1, expect.stringContaining("GitHub answered 301: Moved Permanently.")]);
+});
+
+test("the API of an Enterprise Server is below a path", async () => {
+  const { code, stdout } = await doctor([], { GITHUB_API_URL: `${url}/api/v3/` });
+  expect([code, stdout]).toEqual([0, expect.stringContaining("No problems found.")]);
+  expect(requested.filter((path) => !/^\/api\/v3\/repos\//.test(path))).toEqual([]);
+});
+
+test("an error repeats why GitHub refuses the repository", async () => {
+  refusals = { "": 403 };
+  refusalText = "Resource protected by organization SAML enforcement.";
+  expect((await doctor()).stderr.replaceAll(/\s+/g, " ")).toContain(
+    "cannot be read: GitHub answered 403: Resource protected by organization SAML enforcement. →",
+  );
 });
 
 test("what a workflow names as another one is only read if it is one", async () => {

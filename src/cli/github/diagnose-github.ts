@@ -9,7 +9,7 @@ import type { Style } from "../../show/style.ts";
 import { renderHealth } from "../../show/text/health-text.ts";
 import { checkGithub } from "./github-checks.ts";
 import { type GithubClient, openGithub } from "./github-client.ts";
-import { readFacts } from "./github-facts.ts";
+import { readFacts, unseenBecause } from "./github-facts.ts";
 import { ownedPaths } from "./owned-paths.ts";
 
 /** Checks whether the set-up of the repository at GitHub is in force, and prints what it finds. */
@@ -27,14 +27,14 @@ export async function diagnoseGithub(options: OutputOptions, io: Io): Promise<Ex
 
 async function examine(client: GithubClient, { cwd, now }: Io): Promise<HealthReport> {
   const { owner, name, host } = client.repository;
-  const { status, body } = await client.get("");
-  if (status !== 200) {
-    const answer = status === null ? `${body}.` : `GitHub answered ${status}.`;
-    throw new RolecallError("request-failed", `${owner}/${name} at ${host} cannot be read: ${answer}`, {
+  const described = await client.get("");
+  if (described.status !== 200) {
+    const reason = unseenBecause(described).replace(/\.?$/, ".");
+    throw new RolecallError("request-failed", `${owner}/${name} at ${host} cannot be read: ${reason}`, {
       hint: "Check the token (gh auth status) and the repository (GH_REPO=OWNER/NAME).",
     });
   }
-  const groups = checkGithub(await readFacts(client, body, await ownedPaths(cwd)), now());
+  const groups = checkGithub(await readFacts(client, described.body, await ownedPaths(cwd)), now());
   const next = groups.flatMap(({ checks }) => checks.flatMap((check) => check.next ?? []));
   return { groups, needed: [], next: [...new Set(next)] };
 }

@@ -86,9 +86,11 @@ const REQUIREMENTS: readonly BranchRequirement[] = [
 ];
 
 function checkBranch({ protection, url }: GithubFacts): readonly HealthCheck[] {
-  const { sources, unseen } = protection;
-  const verdictOf = (isMet: boolean, unmet: string): Seen<true | string> =>
-    isMet || unseen === null ? { value: isMet || unmet } : { unseen };
+  const { sources, unseen, unavailable } = protection;
+  const verdictOf = (isMet: boolean, unmet: string): Seen<true | string> => {
+    if (unavailable) return { value: "GitHub has no rules for a private repository on this plan" };
+    return isMet || unseen === null ? { value: isMet || unmet } : { unseen };
+  };
   const isMetBy =
     (some: BranchProtection["sources"]) =>
     ({ isMet }: BranchRequirement): boolean =>
@@ -97,7 +99,9 @@ function checkBranch({ protection, url }: GithubFacts): readonly HealthCheck[] {
     step(
       name,
       verdict,
-      `In the rules for the default branch, ${remedy}: ${url}/settings/rules`,
+      unavailable
+        ? "Upgrade the plan of the repository's owner at GitHub, or use another repository: its branches cannot be protected"
+        : `In the rules for the default branch, ${remedy}: ${url}/settings/rules`,
       (value) => value,
     );
   const met = REQUIREMENTS.filter(isMetBy(sources));
@@ -121,18 +125,14 @@ function checkBranch({ protection, url }: GithubFacts): readonly HealthCheck[] {
   ];
 }
 
-const ENVIRONMENTS = ["production", "unreviewed-access", "nightly"];
-
 function checkEnvironments(facts: GithubFacts): readonly HealthCheck[] {
-  const { environments, protection, url, branch } = facts;
+  const { needed, environments, protection, url, branch } = facts;
   const key = keyName("apply", WRITE_KEY, facts);
   const write = "value" in key ? key.value : WRITE_KEY;
   const page = `${url}/settings/environments`;
-  return ENVIRONMENTS.flatMap((name) => {
+  return needed.flatMap(({ name, reviewed }) => {
     const found: Seen<DeploymentEnvironment | null> =
-      "unseen" in environments
-        ? environments
-        : { value: environments.value.find((environment) => environment.name === name) ?? null };
+      "unseen" in environments ? environments : { value: environments.value.get(name.toLowerCase()) ?? null };
     const check = (
       what: string,
       next: string,
@@ -141,7 +141,6 @@ function checkEnvironments(facts: GithubFacts): readonly HealthCheck[] {
       step(`${name}: ${what}`, found, `In the environment ${name}, ${next}: ${page}`, (environment) =>
         environment === null ? "there is no such environment" : judge(environment),
       );
-    const reviewed = name === "unreviewed-access";
     return [
       check("branches", `allow only the branch ${branch}`, ({ branches }) => {
         if ("unseen" in branches) return null;
@@ -164,7 +163,7 @@ function checkEnvironments(facts: GithubFacts): readonly HealthCheck[] {
           ? null
           : secrets.value.includes(write) || `${write} is not set`,
       ),
-      ...(name === "production"
+      ...(reviewed === null
         ? []
         : [
             check(
@@ -201,21 +200,17 @@ function calledWorkflow(reference: string, { workflows, called }: GithubFacts): 
 const [READ_KEY, WRITE_KEY] = ["ROLECALL_READ_KEY", "ROLECALL_WRITE_KEY"];
 
 function checkNames(facts: GithubFacts): readonly HealthCheck[] {
-  const { secrets, variables, environments, url } = facts;
+  const { secrets, variables, needed, environments, url } = facts;
   const [readKey, writeKey] = [keyName("plan", READ_KEY, facts), keyName("apply", WRITE_KEY, facts)];
   const read = "value" in readKey ? readKey.value : READ_KEY;
   const write = "value" in writeKey ? writeKey.value : WRITE_KEY;
   const pageOf = (kind: string): string => `${url}/settings/${kind}/actions`;
   const inEvery = (name: string): boolean =>
     "value" in environments &&
-    ENVIRONMENTS.every((wanted) =>
-      environments.value.some(
-        (environment) =>
-          environment.name === wanted &&
-          "value" in environment.secrets &&
-          environment.secrets.value.includes(name),
-      ),
-    );
+    needed.every((wanted) => {
+      const found = environments.value.get(wanted.name.toLowerCase())?.secrets;
+      return found !== undefined && "value" in found && found.value.includes(name);
+    });
   const isSet = (name: string) => (names: readonly string[]) => names.includes(name) || `${name} is not set`;
   return [
     step(

@@ -5,7 +5,13 @@ import { type ForgeRepository, gitRemote, isOtherForge, parseRemote } from "../.
 import { proxyFor } from "../../app/session/connection.ts";
 import { isThisMachine } from "../../lib/base-url.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { createTunnel, LIMITS, LostResponse, undiciTransport } from "../../service/http/transport.ts";
+import {
+  createTunnel,
+  LIMITS,
+  LostResponse,
+  type TransportResponse,
+  undiciTransport,
+} from "../../service/http/transport.ts";
 
 const run = promisify(execFile);
 
@@ -35,24 +41,24 @@ export async function openGithub(io: Io): Promise<GithubClient> {
   const proxy = proxyFor(api, env)?.proxy ?? null;
   const tunnel = proxy && createTunnel(api, proxy, LIMITS.connectTimeoutMs);
   const transport = undiciTransport(api, CONNECTIONS, io.setTimer, LIMITS, tunnel);
-  const base = api.pathname.replace(/\/$/, "");
   return {
     repository,
     async get(path, accept = "json") {
       const whole = path.startsWith("/")
         ? path
         : `/repos/${repository.owner}/${repository.name}${path && `/${path}`}`;
+      const headers = {
+        accept: `application/vnd.github${accept === "raw" ? ".raw" : ""}+json`,
+        authorization: `Bearer ${token}`,
+        "user-agent": userAgentOf(io),
+        "x-github-api-version": "2022-11-28",
+      };
+      const send = (path: string): Promise<TransportResponse> =>
+        transport.send({ method: "GET", path, headers });
       try {
-        const { status, body } = await transport.send({
-          method: "GET",
-          path: `${base}${whole}`,
-          headers: {
-            accept: `application/vnd.github${accept === "raw" ? ".raw" : ""}+json`,
-            authorization: `Bearer ${token}`,
-            "user-agent": userAgentOf(io),
-            "x-github-api-version": "2022-11-28",
-          },
-        });
+        const first = await send(whole);
+        const next = redirectOf(first, api);
+        const { status, body } = next === null ? first : await send(next);
         return { status, body: accept === "raw" && status === 200 ? body : parsed(body) };
       } catch (error) {
         if (error instanceof LostResponse) return { status: null, body: error.message };
@@ -64,6 +70,18 @@ export async function openGithub(io: Io): Promise<GithubClient> {
 }
 
 const CONNECTIONS = 4;
+
+/** Returns the path below the API to which a response redirects, as for a renamed repository; `null` without one. */
+function redirectOf({ status, header }: TransportResponse, api: URL): string | null {
+  const location = [301, 302, 307, 308].includes(status) ? header("location") : undefined;
+  if (location === undefined || !URL.canParse(location, api.href)) return null;
+  const { origin, pathname, search } = new URL(location, api.href);
+  const prefix = api.pathname.replace(/\/$/, "");
+  // The token is sent to no other host.
+  return origin === api.origin && pathname.startsWith(`${prefix}/`)
+    ? `${pathname.slice(prefix.length)}${search}`
+    : null;
+}
 
 function parsed(text: string): unknown {
   try {

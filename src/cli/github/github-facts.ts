@@ -1,7 +1,7 @@
 import { countOf, listOf, unique } from "../../kernel/values/values.ts";
 import { OWNERS_FILES } from "./code-owners.ts";
 import type { GithubClient, GithubResponse } from "./github-client.ts";
-import { parseWorkflow, type Workflow } from "./workflow-file.ts";
+import { type NeededEnvironment, neededEnvironments, parseWorkflow, type Workflow } from "./workflow-file.ts";
 
 /** A fact at GitHub, or the reason why this token cannot see it. */
 export type Seen<T> = { readonly value: T } | { readonly unseen: string };
@@ -29,6 +29,8 @@ export interface BranchProtection {
   readonly classic: boolean | null;
   /** Why there may be more of them; `null` if all are seen. */
   readonly unseen: string | null;
+  /** Whether GitHub protects no branch of the repository, since its owner's plan does not include that. */
+  readonly unavailable: boolean;
 }
 
 /** A pattern of the branches or tags that may use an environment. */
@@ -39,7 +41,6 @@ export interface DeploymentPattern {
 
 /** An environment for deployments. */
 export interface DeploymentEnvironment {
-  readonly name: string;
   readonly reviewers: number;
   /** What may use it: patterns, or `protected` branches; `null` for all. */
   readonly branches: Seen<readonly DeploymentPattern[] | "protected" | null>;
@@ -51,7 +52,10 @@ export interface GithubFacts {
   readonly url: string;
   readonly branch: string;
   readonly protection: BranchProtection;
-  readonly environments: Seen<readonly DeploymentEnvironment[]>;
+  /** The environments that the workflows need. */
+  readonly needed: readonly NeededEnvironment[];
+  /** Those that exist, by their names in lower case. */
+  readonly environments: Seen<ReadonlyMap<string, DeploymentEnvironment>>;
   readonly secrets: Seen<readonly string[]>;
   readonly variables: Seen<readonly string[]>;
   /** Paths of all files on the default branch. */
@@ -88,14 +92,14 @@ export async function readFacts(
 ): Promise<GithubFacts> {
   const branch = textIn(described, "default_branch") ?? "main";
   const ref = encodeURIComponent(branch);
-  const [protection, environments, secrets, variables, tree, ownerErrors, listed] = await Promise.all([
+  const [protection, deployments, secrets, variables, tree, ownerErrors, listed] = await Promise.all([
     readProtection(client, branch),
-    readEnvironments(client),
+    listAll(client, "environments"),
     namesAt(client, "secrets"),
     namesAt(client, "variables"),
     client.get(`git/trees/${ref}?recursive=1`),
     client.get(`codeowners/errors?ref=${ref}`),
-    client.get("actions/workflows?per_page=100"),
+    listAll(client, "actions/workflows", "workflows"),
   ]);
   const isCut = valueIn(tree.body, "truncated") === true;
   const paths: Seen<readonly string[]> = isCut
@@ -112,7 +116,9 @@ export async function readFacts(
   ]);
   const uses = valuesOf(workflows).flatMap((workflow) => workflow.uses);
   const remote = uses.filter(({ isCall, reference }) => isCall && !reference.startsWith("./"));
-  const [called, runs] = await Promise.all([
+  const needed = neededEnvironments(uses);
+  const [environments, called, runs] = await Promise.all([
+    readEnvironments(client, deployments, needed),
     readEach(unique(remote.map(({ reference }) => reference)), async (reference): Promise<Seen<Workflow>> => {
       const [, repository, path, at = ""] =
         /^([\w.-]+\/[\w.-]+)\/(\.github\/workflows\/[\w.-]+)@(.+)$/.exec(reference) ?? [];
@@ -130,6 +136,7 @@ export async function readFacts(
     url: textIn(described, "html_url") ?? "",
     branch,
     protection,
+    needed,
     environments,
     secrets,
     variables,
@@ -139,10 +146,8 @@ export async function readFacts(
     owners: ownersPath === undefined || ownersText === null ? null : { path: ownersPath, text: ownersText },
     owned,
     ownerErrors: seen(ownerErrors, (body) => listIn(body, "errors").length),
-    disabled: seen(listed, (body) =>
-      listIn(body, "workflows").flatMap((workflow) =>
-        textIn(workflow, "state")?.startsWith("disabled") ? (textIn(workflow, "path") ?? []) : [],
-      ),
+    disabled: mapSeen(listed, (workflow) =>
+      textIn(workflow, "state")?.startsWith("disabled") ? (textIn(workflow, "path") ?? []) : [],
     ),
     runs,
   };
@@ -182,21 +187,36 @@ async function readProtection(client: GithubClient, branch: string): Promise<Bra
   const rulesets = await Promise.all(
     ids.map(async (id): Promise<ProtectionSource> => {
       const { status, body } = await client.get(`rulesets/${id}`);
-      const actors = status === 200 ? valueIn(body, "bypass_actors") : null;
       return {
         rules: rulesOf(rules.filter((rule) => idOf(rule) === id)),
-        // Without write access, GitHub leaves them out.
-        bypass: Array.isArray(actors) ? actors.length > 0 : null,
+        bypass: status === 200 ? bypassOf(body) : null,
       };
     }),
   );
   const isClassic = classic.status === 200;
-  const gap = active.status !== 200 ? active : isClassic || isUnprotected(classic) ? null : classic;
+  const isCertain = isClassic || isUnprotected(classic) || isUnavailable(classic);
+  const gap = active.status !== 200 ? active : isCertain ? null : classic;
+  const sources = [...rulesets, ...(isClassic ? [classicSource(classic.body)] : [])];
   return {
-    sources: [...rulesets, ...(isClassic ? [classicSource(classic.body)] : [])],
+    sources,
     classic: isClassic || (isUnprotected(classic) ? false : null),
     unseen: gap && unseenBecause(gap),
+    unavailable: sources.length === 0 && [active, classic].some(isUnavailable),
   };
+}
+
+/** Returns whether somebody may bypass a ruleset. */
+function bypassOf(ruleset: unknown): boolean | null {
+  const actors = valueIn(ruleset, "bypass_actors");
+  if (Array.isArray(actors)) return actors.length > 0;
+  // Without write access to the ruleset, GitHub leaves the others out.
+  const own = textIn(ruleset, "current_user_can_bypass");
+  return own !== null && own !== "never" ? true : null;
+}
+
+/** Returns whether GitHub refuses what the plan of the repository's owner does not include. */
+function isUnavailable({ status, body }: GithubResponse): boolean {
+  return status === 403 && /^Upgrade to GitHub /.test(textIn(body, "message") ?? "");
 }
 
 /** Returns the requirements of a ruleset. */
@@ -244,39 +264,50 @@ function isUnprotected({ status, body }: GithubResponse): boolean {
   return status === 404 && textIn(body, "message") === "Branch not protected";
 }
 
-async function readEnvironments(client: GithubClient): Promise<Seen<readonly DeploymentEnvironment[]>> {
-  const response = await client.get("environments?per_page=100");
-  const listed = seen(response, (body) => listIn(body, "environments"));
+/** Reads the environments that are needed, of those that exist. */
+async function readEnvironments(
+  client: GithubClient,
+  listed: Seen<readonly unknown[]>,
+  needed: readonly NeededEnvironment[],
+): Promise<Seen<ReadonlyMap<string, DeploymentEnvironment>>> {
   if ("unseen" in listed) return listed;
-  const environments = listed.value.map(async (environment): Promise<DeploymentEnvironment> => {
+  // GitHub ignores the case of their names.
+  const wanted = new Set(needed.map(({ name }) => name.toLowerCase()));
+  const found = listed.value.flatMap((environment) => {
     const name = textIn(environment, "name") ?? "";
-    const at = `environments/${encodeURIComponent(name)}`;
-    const policy = valueIn(environment, "deployment_branch_policy");
-    const reviewers = listIn(environment, "protection_rules").flatMap((rule) => listIn(rule, "reviewers"));
-    const [policies, secrets] = await Promise.all([
-      valueIn(policy, "custom_branch_policies") === true
-        ? client.get(`${at}/deployment-branch-policies?per_page=100`)
-        : null,
-      client.get(`${at}/secrets?per_page=100`),
-    ]);
-    return {
-      name,
-      reviewers: reviewers.length,
-      branches:
-        policies === null
-          ? { value: valueIn(policy, "protected_branches") === true ? "protected" : null }
-          : seen(policies, (body) =>
-              listIn(body, "branch_policies").map((each) => ({
-                name: textIn(each, "name") ?? "",
-                isTag: textIn(each, "type") === "tag",
-              })),
-            ),
-      secrets: seen(secrets, (body) =>
-        listIn(body, "secrets").flatMap((secret) => textIn(secret, "name") ?? []),
-      ),
-    };
+    return wanted.has(name.toLowerCase()) ? [{ name, environment }] : [];
   });
-  return { value: await Promise.all(environments) };
+  const read = found.map(
+    async ({ name, environment }) =>
+      [name.toLowerCase(), await readEnvironment(client, name, environment)] as const,
+  );
+  return { value: new Map(await Promise.all(read)) };
+}
+
+async function readEnvironment(
+  client: GithubClient,
+  name: string,
+  environment: unknown,
+): Promise<DeploymentEnvironment> {
+  const at = `environments/${encodeURIComponent(name)}`;
+  const policy = valueIn(environment, "deployment_branch_policy");
+  const reviewers = listIn(environment, "protection_rules").flatMap((rule) => listIn(rule, "reviewers"));
+  const [patterns, secrets] = await Promise.all([
+    valueIn(policy, "custom_branch_policies") === true
+      ? listAll(client, `${at}/deployment-branch-policies`, "branch_policies")
+      : null,
+    listAll(client, `${at}/secrets`),
+  ]);
+  return {
+    reviewers: reviewers.length,
+    branches:
+      patterns === null
+        ? { value: valueIn(policy, "protected_branches") === true ? "protected" : null }
+        : mapSeen(patterns, (each) => [
+            { name: textIn(each, "name") ?? "", isTag: textIn(each, "type") === "tag" },
+          ]),
+    secrets: mapSeen(secrets, namesIn),
+  };
 }
 
 /** Reads the names of the secrets or variables of the repository, and those that its organisation shares with it. */
@@ -285,14 +316,31 @@ async function namesAt(
   kind: "secrets" | "variables",
 ): Promise<Seen<readonly string[]>> {
   const [own, shared] = await Promise.all([
-    client.get(`actions/${kind}?per_page=100`),
-    client.get(`actions/organization-${kind}?per_page=100`),
+    listAll(client, `actions/${kind}`),
+    listAll(client, `actions/organization-${kind}`, kind),
   ]);
-  return seen(own, (body) =>
-    [...listIn(body, kind), ...(shared.status === 200 ? listIn(shared.body, kind) : [])].flatMap(
-      (item) => textIn(item, "name") ?? [],
-    ),
-  );
+  if ("unseen" in own) return own;
+  return { value: [...own.value, ...("value" in shared ? shared.value : [])].flatMap(namesIn) };
+}
+
+function namesIn(item: unknown): readonly string[] {
+  return [textIn(item, "name") ?? []].flat();
+}
+
+/** Reads a list, page by page, since GitHub may return fewer items on a page than asked for. */
+async function listAll(
+  client: GithubClient,
+  path: string,
+  key = path.slice(path.lastIndexOf("/") + 1),
+): Promise<Seen<readonly unknown[]>> {
+  const items: unknown[] = [];
+  for (let page = 1; ; page += 1) {
+    const response = await client.get(`${path}?per_page=100&page=${page}`);
+    if (response.status !== 200) return { unseen: unseenBecause(response) };
+    const found = listIn(response.body, key);
+    items.push(...found);
+    if (found.length === 0 || items.length >= countIn(response.body, "total_count")) return { value: items };
+  }
 }
 
 async function lastRun(client: GithubClient, path: string, ref: string): Promise<Seen<ScheduledRun | null>> {
@@ -313,7 +361,15 @@ function seen<T>(response: GithubResponse, read: (body: unknown) => T): Seen<T> 
   return response.status === 200 ? { value: read(response.body) } : { unseen: unseenBecause(response) };
 }
 
-function unseenBecause({ status, body }: GithubResponse): string {
+function mapSeen<T>(
+  fact: Seen<readonly unknown[]>,
+  read: (item: unknown) => T | readonly T[],
+): Seen<readonly T[]> {
+  return "unseen" in fact ? fact : { value: fact.value.flatMap(read) };
+}
+
+/** Says why a response shows nothing, in GitHub's words if it has any. */
+export function unseenBecause({ status, body }: GithubResponse): string {
   if (status === null) return String(body);
   return `GitHub answered ${status}${textIn(body, "message") === null ? "" : `: ${textIn(body, "message")}`}`;
 }

@@ -57,7 +57,8 @@ export function openClient(options: ConnectOptions): OpenClient {
   const { concurrency, retryForMs, now, monotonic, sleep, signal, maxItems = DEFAULT_MAX_ITEMS } = options;
   const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
   const closing = new AbortController();
-  const cancelled = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
+  // Node keeps a combined signal that has listeners until it is aborted.
+  const cancelled = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
   // There are no listeners after closing.
   const emit = (event: LiveEvent): void => {
     if (!closing.signal.aborted) options.emit(event);

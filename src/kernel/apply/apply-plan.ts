@@ -34,16 +34,16 @@ export interface ApplyPorts extends OrderOptions {
   readonly emit: (event: ApplyEvent) => void;
   /** Maximum number of changes of a phase in progress. */
   readonly concurrency: number;
-  /** Once aborted, nothing new starts, and writes in flight end. */
+  /** Once aborted, nothing new starts, and writes in flight are completed. */
   readonly stop: AbortSignal;
   /** Returns why `stop` was aborted; `null` if it was not. */
   readonly cause: () => StopCause | null;
 }
 
 /**
- * Applies a plan phase by phase and sets `passwords`; returns the outcome of every change. The first change that fails or
- * cannot be recorded stops the run. An invitation that is refused for its address waits beside the others instead, and
- * is given up in the end; a password that is refused leaves the others to go on. Only a bug throws.
+ * Applies a plan phase by phase and sets `passwords`; returns the outcome of every change. The first change that fails
+ * or cannot be recorded stops the run. An invitation whose address is refused is retried meanwhile and finally given
+ * up, and a refused password does not stop the others. Only a bug throws.
  */
 export async function applyPlan(
   plan: Plan,
@@ -157,7 +157,7 @@ export async function applyPlan(
   return result;
 }
 
-/** Runs steps, at most `width` at once; after a stop or a bug nothing new starts, and running steps end first. */
+/** Runs steps, at most `width` at once; after a stop or a bug, nothing new starts, and running steps are completed. */
 async function runUntilStopped(
   steps: readonly Step[],
   width: number,
@@ -190,7 +190,7 @@ interface StepProgress {
   readonly known: Outcome | undefined;
   /** True if steps are left. */
   readonly more: boolean;
-  /** True if a request was sent for it. */
+  /** True if any request was sent for it. */
   readonly sentAnything: boolean;
 }
 
@@ -253,7 +253,7 @@ export function causeSentence(cause: StopCause | null): string | null {
 
 /** A queue of invitations whose address is refused for now. */
 interface HeldBackQueue {
-  /** Starts work; resolves when it has ended or is held back. */
+  /** Starts work; resolves once it has ended or is held back. */
   start(work: (holdBack: HoldBack) => Promise<void>): Promise<void>;
   /** Waits for work that is held back, for a limited time. */
   settle(): Promise<void>;
@@ -291,7 +291,7 @@ function createHeldBackQueue(stop: AbortSignal): HeldBackQueue {
 /** The failures of a request whose content the service refuses, such as a password that is too weak. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(["bad-request", "forbidden", "unprocessable"]);
 
-/** Returns whether a failure concerns one person only, and does not stop the run. */
+/** Returns whether a failure concerns only one person, so that it does not stop the run. */
 function isOfOne({ phase }: Step, { code }: Failure): boolean {
   return code === "invitation-limited" || (phase === "set-passwords" && REFUSALS.has(code));
 }

@@ -23,9 +23,9 @@ import {
 } from "./write-change.ts";
 
 /**
- * The phases in the order they run: additions come before removals, except that a role gains permissions only when those
- * who are to lose it have lost it, and an address is invited only when its member is gone; a role goes only when nobody
- * holds it; the access of the key's own user is reduced last of all.
+ * The phases in the order they run: additions come before removals, except that a role gains permissions only after
+ * those who are to lose it have lost it, and an address is invited only after its member is removed. A role is deleted
+ * once nobody holds it. The access of the key's own user is reduced last.
  */
 export const PHASES: readonly Phase[] = [
   "free-names",
@@ -63,8 +63,8 @@ export function stepsOf(changes: readonly Change[]): readonly Step[] {
 }
 
 /**
- * Returns the updates that add permissions to a role which somebody loses: these are added last, so that a run that
- * stops gives nobody more than the plan shows.
+ * Returns the updates that add permissions to a role that somebody loses. These are added last, so that an interrupted
+ * run gives nobody more than the plan shows.
  */
 function widenedLate(changes: readonly Change[]): ReadonlySet<RoleUpdate> {
   const members = changes.filter((change) => change.resource === "member");
@@ -119,23 +119,25 @@ function partsOf(change: Change, freed: ReadonlySet<string>): readonly Step[] {
   }
 }
 
-/** Returns the phase of a member's change; `freed` are the addresses, in lower case, of the members that are deleted. */
+/**
+ * Returns the phase of a member's change; `freed` are the addresses, in lower case, of the members that are deleted.
+ */
 function phaseOf(change: MemberChange, freed: ReadonlySet<string>): Phase {
-  // After the member's own update, so that its recheck finds the planned state.
+  // Passwords are set after the member's other updates, whose recheck then finds the planned state.
   if (isPasswordChange(change)) return "set-passwords";
   if (change.kind === "delete") return isLeftover(change) ? "clear-invitations" : "delete-members";
   const isInvited = change.kind !== "update" && freed.has(change.after.email?.toLowerCase() ?? "");
   return isInvited ? "reuse-addresses" : "write-members";
 }
 
-/** Returns whether an expired invitation is removed, which grants nothing and may prevent another one. */
+/** Returns whether a change removes an expired invitation, which grants nothing and may prevent a new one. */
 function isLeftover({ kind, reason }: MemberChange): boolean {
   return kind === "delete" && reason === "invitation-expired";
 }
 
 /**
- * Returns the renames of a plan in an order without conflicts, since names of roles are unique. A role that is deleted
- * or part of a cycle of renames gets a temporary name first.
+ * Returns the renames of a plan in an order that keeps role names unique. A role that is deleted or part of a cycle of
+ * renames gets a temporary name first.
  */
 function renameSteps(changes: readonly RoleChange[]): readonly (Step & { readonly change: RoleChange })[] {
   const steps: (Step & { readonly change: RoleChange })[] = [];
@@ -177,7 +179,10 @@ function takesName(change: RoleChange): change is RoleChange & { kind: "create" 
   return change.kind === "create" || isRename(change);
 }
 
-/** Executes a step: checks, records, sends and records the outcome of each of its writes. */
+/**
+ * Executes a step: for each of its writes, checks the resource, records the intent, sends the request and records the
+ * outcome.
+ */
 export async function executeStep(step: Step, run: RunContext): Promise<StepResult> {
   return runOneUntilKnown(run.putSemantics, step.change, async () =>
     // The run may have stopped while it waited for the update before it.
@@ -243,7 +248,7 @@ async function reinvite(
   }
 }
 
-/** Removes the expired invitation if the service keeps it beside the new one and has not renewed it. */
+/** Removes the expired invitation, unless the service has renewed or removed it. */
 async function removeExpired(step: Step, invited: Done, remove: Write, run: RunContext): Promise<StepResult> {
   if (invited.id === remove.id) return invited;
   if (!run.recordable()) return { status: "unfinished" };
@@ -279,7 +284,7 @@ type CheckedBefore =
 async function checkBefore(step: Step, write: Write, run: RunContext): Promise<CheckedBefore> {
   const { recheck, stop } = run;
   if (!recheck) return { status: "planned" };
-  // One for each check: Node warns of a leak at many listeners on one signal.
+  // Each check has its own signal: Node warns of a leak if one signal has many listeners.
   const context: PreconditionContext = { ...run, signal: AbortSignal.any([stop]) };
   try {
     return await checkPrecondition(step, write, context, false);

@@ -28,7 +28,7 @@ export type Precondition =
   | { readonly status: "done" }
   | { readonly status: "stale"; readonly message: string };
 
-/** The dependencies of a check, and what the run itself has changed so far. */
+/** The dependencies of a check, and the run's own changes so far. */
 export interface PreconditionContext {
   readonly lookup: LiveLookup;
   /** Once aborted, the check rejects. */
@@ -43,8 +43,8 @@ const PLANNED = { status: "planned" } as const satisfies Precondition;
 const DONE: Precondition = { status: "done" };
 
 /**
- * Checks that the resource of a write is still as planned; `maybeApplied`: an earlier attempt may have been applied.
- * Throws RolecallError.
+ * Checks that the resource of a write is still as planned; with `maybeApplied`, an earlier attempt may have been
+ * applied. Throws RolecallError.
  */
 export async function checkPrecondition(
   { change }: Step,
@@ -76,8 +76,8 @@ export async function checkPrecondition(
 }
 
 /**
- * Returns whether a change is complete when its resource is gone: not the replacement of an invitation, since somebody
- * may have removed it on purpose or sent a new one.
+ * Returns whether a change is complete when its resource is gone: false for the replacement of an invitation, which
+ * somebody may have removed on purpose or sent again.
  */
 function isDoneIfGone({ resource, kind }: Change): boolean {
   return kind === "delete" || (kind === "replace" && resource === "role");
@@ -101,7 +101,7 @@ async function checkRole(
   const marked = permanentName(live.name, id) === permanentName(before.name, id) ? live.name : before.name;
   const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, live);
   if (after !== null || differences.length > 0) return differences;
-  // The service may delete a role that somebody has been given since, and revoke it.
+  // If somebody has been given the role since, the service may delete it anyway and revoke it.
   const holder = await lookup.getHolder(id, signal);
   return holder === null ? [] : [`now held by ${quoteIfNeeded(addressOf(holder) ?? holder.id)}`];
 }
@@ -136,8 +136,8 @@ async function checkMember(
 }
 
 /**
- * Returns the statuses that do not make a change stale. An invitation that is accepted meanwhile can still be updated,
- * but removing it would take away more than planned. One that has expired meanwhile can still be removed.
+ * Returns the statuses that do not make a change stale. An invitation that has been accepted meanwhile can still be
+ * updated, but removing it would remove more than planned. One that has expired meanwhile can still be removed.
  */
 function acceptableStatuses(
   planned: MemberStatus | null,

@@ -12,18 +12,18 @@ export interface Round {
   readonly steps: readonly Step[];
 }
 
-/** What decides on the order of steps besides the plan. */
+/** What determines the order of steps, besides the plan. */
 export interface OrderOptions {
   /** The member that the API key belongs to, whose access is reduced last; absent or `null`: unknown. */
   readonly caller?: Pick<LiveMember, "id" | "roles"> | null;
-  /** Names or ids of the roles that must keep a number of holders; absent: none. */
+  /** Names or ids of the roles that must keep a minimum number of holders; absent if there are none. */
   readonly keptRoles?: readonly string[];
 }
 
 /**
- * Returns the rounds of a plan's changes, in the order of the phases. A role is given before it is taken from others, so that
- * nobody loses a role whose new holder the service refuses. The caller's own changes come last in their rounds, and last of
- * all if they reduce its access.
+ * Returns the rounds of a plan's changes, in the order of the phases. A role is given before it is taken from others,
+ * so that nobody loses a role if the service refuses its new holder. The caller's own changes come last in their
+ * rounds, or at the very end if they reduce its access.
  */
 export function roundsOf(changes: readonly Change[], options: OrderOptions): readonly Round[] {
   const { caller = null, keptRoles = [] } = options;
@@ -47,8 +47,8 @@ export function roundsOf(changes: readonly Change[], options: OrderOptions): rea
 }
 
 /**
- * Returns the steps that reduce the caller's access, after which it may lack the right to make other changes, and those that
- * have to follow them, round by round.
+ * Returns the steps that reduce the caller's access, after which it may lack the right to make other changes, and
+ * those that must follow them, in rounds.
  */
 function ownAccess(
   steps: readonly Step[],
@@ -62,14 +62,14 @@ function ownAccess(
   const takenFromOthers = new Set(others.flatMap(takenBy));
   const isReduced = (change: MemberChange): boolean => {
     if (change.kind === "delete") return true;
-    // A role of others that is worth more than what it loses is given to the caller before they lose it.
+    // A more valuable role of others is given to the caller before the others lose it.
     const handedOver = givenBy(change).filter((role) => takenFromOthers.has(role));
     return takenBy(change).some((role) => handedOver.every((other) => rank(role) <= rank(other)));
   };
   const own = members.find((change) => change.id === caller.id && isReduced(change));
   const lost = new Set(own && takenBy(own));
   const freed = own?.kind === "delete" ? own.before.email?.toLowerCase() : undefined;
-  // A role that others get loses its permissions before that.
+  // A role that others get first loses its permissions.
   const narrowed = steps.filter(
     ({ phase, change: { id, fields } }) =>
       phase === "update-roles" &&
@@ -94,14 +94,14 @@ function ownAccess(
   return [narrowed, steps.filter(({ change }) => change === own), steps.filter(follows)];
 }
 
-/** A step of a member with the ids of the roles that it gives and takes. */
+/** A step on a member, with the ids of the roles that it gives and takes. */
 interface Move {
   readonly step: Step;
   readonly gives: readonly string[];
   readonly takes: readonly string[];
 }
 
-/** Divides steps of members into rounds: a role is taken in a later round than it is given. */
+/** Divides steps on members into rounds: a role is given in an earlier round than it is taken. */
 function givenBeforeTaken(steps: readonly Step[], rank: Rank): readonly (readonly Step[])[] {
   const moves = steps.flatMap((step): readonly Move[] =>
     step.change.resource === "member"
@@ -121,13 +121,13 @@ function givenBeforeTaken(steps: readonly Step[], rank: Rank): readonly (readonl
 }
 
 /**
- * Returns the roles that are given before they are taken. If people exchange roles, this is not possible for all of them: the
- * roles of the lowest rank are left out, until no circle remains.
+ * Returns the roles that are given before they are taken. If people exchange roles, this is not possible for all of
+ * them: the roles of the lowest rank are left out, until no cycle remains.
  */
 function awaitedRoles(moves: readonly Move[], rank: Rank): ReadonlySet<string> {
   const given = new Set(moves.flatMap(({ gives }) => gives));
   const awaited = new Set(moves.flatMap(({ takes }) => takes.filter((role) => given.has(role))));
-  /** Role → the roles that are given only once it is. */
+  /** Role → the roles that are given only after it. */
   const next = new Map<string, Set<string>>();
   for (const { gives, takes } of moves) {
     for (const role of takes) {
@@ -144,10 +144,13 @@ function awaitedRoles(moves: readonly Move[], rank: Rank): ReadonlySet<string> {
   }
 }
 
-/** The rank of a role by its id: the lower, the more depends on its holders. */
+/** The rank of a role by its id: the lower the rank, the more depends on the role's holders. */
 type Rank = (role: string) => number;
 
-/** Ranks the roles of a plan: owners, what must keep a number of holders, administrators, all others. */
+/**
+ * Ranks the roles of a plan: owners, roles that must keep a minimum number of holders, administrators, then all
+ * others.
+ */
 function ranksOf(changes: readonly Change[], keptRoles: readonly string[]): Rank {
   const names = new Map(
     changes.flatMap(({ before, after }) =>

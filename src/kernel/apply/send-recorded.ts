@@ -28,13 +28,14 @@ export async function sendAndRestore(
     return recordOutcome(step, { write, result }, run);
   }
   const { emptied, ...done } = result;
-  // Before the outcome of the update, so that the journal of a killed run always shows that fields may be empty.
+  // This is recorded before the update's outcome, so that the journal of a killed run always shows that fields may be
+  // empty.
   const intent = await recordIntent(step, restoring, run);
   await recordOutcome(step, { write, result: done }, run);
   const { phase, change } = step;
   if (intent === null || !run.recordable())
     return { status: "failed", failure: notRestored(emptied, run.merchant, null) };
-  // Only when the restore is sent: a run that is stopped first does not restore.
+  // Called only when the restore is sent: a run that is stopped before does not restore.
   const onSending = (): void =>
     run.emit({ type: "fields-emptied", merchant: run.merchant, phase, change, fields: emptied.fields });
   const restored = await recordOutcome(step, await send(step, restoring, run, { intent, onSending }), run);
@@ -46,9 +47,9 @@ export async function sendAndRestore(
   };
 }
 
-/** Returns the failure of a restore; without a cause the run was stopped first. */
+/** Returns the failure of a restore; without a cause, the run was stopped before it. */
 function notRestored({ fields, rounded }: Emptied, merchant: string, failure: Failure | null): Failure {
-  // With a hint of its own it is about numbers only, after the others were restored.
+  // A failure with its own hint concerns only numbers: the other fields were restored.
   const isPartial = rounded.length > 0 && failure?.code === "not-restored" && failure.hint !== undefined;
   const why = failure === null ? "the run was stopped first." : failure.message;
   return {
@@ -68,15 +69,15 @@ export async function sendRecorded(step: Step, write: Write, run: RunContext): P
 
 /** The result of a write, not yet recorded. */
 interface SentWrite {
-  /** The number in the journal; `null` if its intent was not recorded because it was never sent. */
+  /** The number in the journal; `null` if the write was never sent, so that no intent was recorded. */
   readonly write: number | null;
   readonly result: SendResult;
 }
 
-/** The result of a write; `not-started`: the run was stopped before it was sent. */
+/** The result of a write; `not-started` if the run was stopped before it was sent. */
 type SendResult = Done | Undone | Stale | { readonly status: "not-started" };
 
-/** Records the intent of a write; returns its number, `null` if that failed. */
+/** Records the intent of a write; returns its number, or `null` if recording failed. */
 async function recordIntent(step: Step, write: Write, run: RunContext): Promise<number | null> {
   const number = run.nextWrite();
   try {
@@ -88,7 +89,7 @@ async function recordIntent(step: Step, write: Write, run: RunContext): Promise<
   }
 }
 
-/** Sends a write once its intent is recorded; `intent` is its number if it is recorded already. */
+/** Sends a write once its intent is recorded; `intent` is its number if the intent is already recorded. */
 async function send(
   step: Step,
   write: Write,
@@ -104,7 +105,8 @@ async function send(
   } = {},
 ): Promise<SentWrite> {
   const begun = { write: intent, isUnrecorded: false };
-  // Only after it has a permit, so that writes in the queue of a killed run are known not to have been sent.
+  // The intent is recorded once the write has a permit, so that queued writes of a killed run are known not to have
+  // been sent.
   const begin = async (): Promise<void> => {
     onSending?.();
     if (intent !== null) return;
@@ -118,7 +120,7 @@ async function send(
   if (begun.isUnrecorded) return { write: null, result: { status: "not-started" } };
   if (result.status === "done") note(step, write, result, run);
   if (result.status === "unknown" || (result.status === "done" && !result.already)) run.written();
-  // Stopped while it waited for a permit: nothing was sent, so it has not failed.
+  // A write that was stopped while waiting for a permit was not sent, so it has not failed.
   const isKept = result.status === "failed" && run.stopped() && neverArrived(result.failure);
   return { write: begun.write, result: isKept ? { status: "not-started" } : result };
 }
@@ -163,7 +165,7 @@ function isNotFound({ code, request }: Failure): boolean {
   return code === "not-found" && request?.method === "DELETE";
 }
 
-/** Returns whether a resource to be removed is gone since it was checked. */
+/** Returns whether a resource to be removed has disappeared since it was checked. */
 async function isGone(step: Step, write: Write, run: RunContext): Promise<boolean> {
   try {
     return (await checkPrecondition(step, write, run, false)).status === "done";
@@ -185,8 +187,8 @@ async function isAbsent({ id }: Write, { recheck, lookup }: RunContext): Promise
 }
 
 /**
- * Returns whether a password was refused because it was used before: by the lost first attempt, or by an earlier run, so
- * that a rotation that was stopped can be run again.
+ * Returns whether a password was refused because it was used before: by a first attempt whose response was lost, or by
+ * an earlier run, so that a stopped rotation can be repeated.
  */
 function isRepeatedPassword({ request }: Failure): boolean {
   const { type, title, detail } = request?.problem ?? {};
@@ -295,13 +297,13 @@ export interface RunContext extends WriteContext {
   stopped(): boolean;
   /** Returns the number of the next write, from 1. */
   nextWrite(): number;
-  /** Called before a step sends a write. */
+  /** Is called before a step sends a write. */
   sending(step: Step): void;
-  /** Called when the service has, or may have, applied a write. */
+  /** Is called when the service has, or may have, applied a write. */
   written(): void;
-  /** Called when the journal fails, with the change if it was sent; nothing new starts afterwards. */
+  /** Is called when the journal fails, with the change if it was sent; afterwards, nothing new starts. */
   unrecorded(failure: Failure, sent: Step["change"] | null): void;
-  /** Returns whether everything so far was recorded. */
+  /** Returns whether everything has been recorded so far. */
   recordable(): boolean;
 }
 

@@ -20,7 +20,7 @@ export interface Emptied {
   readonly fields: readonly MemberField[];
   /** Metadata properties with numbers that were rounded when read, so that they cannot be restored. */
   readonly rounded: readonly string[];
-  /** The exact JSON text of these properties, as far as known. */
+  /** The exact JSON text of these properties, if known. */
   readonly exact: Readonly<Record<string, string>>;
   /** The values before the update. */
   readonly before: MemberValues;
@@ -32,14 +32,14 @@ export interface UpdateContext {
   readonly lookup: LiveLookup;
   readonly putSemantics: PutSemantics;
   readonly password: (variable: string) => string;
-  /** Returns values with the ids of all roles, also of those created by this run. */
+  /** Returns values with the ids of all roles, including those created by this run. */
   readonly withIds: (values: MemberValues) => MemberValues;
 }
 
 /**
- * Sends the changed fields of a member; returns the fields that the service has emptied meanwhile, `null` if none. Sends
- * the whole member if the service is known to empty absent fields. `found` is the live member, if just read. Throws
- * RolecallError.
+ * Sends the changed fields of a member; returns the fields that the service has emptied, or `null` if there are none.
+ * Sends the whole member if the service is known to empty absent fields. `found` is the live member, if just read.
+ * Throws RolecallError.
  */
 export async function sendMemberUpdate(
   change: MemberUpdateChange,
@@ -73,7 +73,7 @@ export async function sendMemberUpdate(
   return fields.length === 0 ? null : { fields, before, rounded, exact: found?.exact ?? {} };
 }
 
-/** Sends a whole member to restore emptied fields. Throws RolecallError, also if they stay empty. */
+/** Sends a whole member to restore emptied fields. Throws RolecallError, including if the fields stay empty. */
 export async function restoreMember(
   change: MemberUpdateChange,
   { fields, before, rounded, exact }: Emptied,
@@ -112,7 +112,7 @@ async function stillEmptyFields(
   return now === null ? [] : emptyIn(now);
 }
 
-/** Returns whether a response shows what was sent; otherwise it is not the state after the update. */
+/** Returns whether a response shows what was sent; if not, the response is not the state after the update. */
 function showsUpdate(returned: LiveMember, sent: Partial<MemberValues>): boolean {
   const shown = liveValues(returned);
   return fieldDiffs<MemberValues>(MEMBER_FIELDS, shown, { ...shown, ...sent }).length === 0;
@@ -137,7 +137,7 @@ function memberUpdate(values: Partial<MemberValues>): MemberUpdate {
   return sentValues<MemberValues>(MEMBER_FIELDS, "put", values);
 }
 
-/** Returns the update that sends a member whole, as far as it has values. */
+/** Returns the update that sends all values of a member. */
 function wholeUpdate(values: MemberValues): MemberUpdate {
   return heldValues<MemberValues>(MEMBER_FIELDS, values);
 }
@@ -155,7 +155,7 @@ async function emptiedFields(
     return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
   };
   if (omitted.every((field) => putSemantics.kept.has(field))) return [];
-  // A response may omit fields that are not empty, or show the member as it was before.
+  // A response may omit fields that are not empty, or show the member as before the update.
   const trusted = returned !== null && shown && emptyIn(returned).length === 0;
   const now = trusted ? returned : await readAfterUpdate(id, returned, context);
   if (now === null) return [];
@@ -226,7 +226,7 @@ export function emptiedImage(image: MemberImage, change: MemberUpdateChange): Me
 export interface PutSemantics {
   /** Absent fields that the service has kept. */
   readonly kept: Set<MemberField>;
-  /** True if the service has emptied a field; members are then sent whole. */
+  /** True if the service has emptied a field; updates then send whole members. */
   replaces: boolean;
   /** Resolves with the update that determines it; `null` if none is in progress. */
   probe: Promise<void> | null;
@@ -243,8 +243,8 @@ function isKept({ kept }: PutSemantics, omitted: readonly MemberField[]): boolea
 }
 
 /**
- * Runs the work of a change; one at a time until it is known how the service treats absent fields, so that it empties
- * them for one member at most.
+ * Runs the work of a change; one change at a time until it is known how the service treats absent fields, so that it
+ * empties those of one member at most.
  */
 export async function runOneUntilKnown<T>(
   semantics: PutSemantics,

@@ -48,11 +48,11 @@ export interface Sent extends Created {
 /** A write request. */
 export interface Write {
   readonly part: Step["part"];
-  /** `null` if it creates; for a renewed invitation, the id of the expired one. */
+  /** The id of the resource; `null` if the write creates it; for a renewed invitation, the id of the expired one. */
   readonly id: string | null;
-  /** The planned state before; `null` if it creates. */
+  /** The planned state before the write; `null` if it creates the resource. */
   readonly before: RoleImage | MemberImage | null;
-  /** The state after; `null` if it removes. */
+  /** The state after the write; `null` if it removes the resource. */
   readonly after: RoleImage | MemberImage | null;
   /** Sends the request; `found` is the live member, if it was checked before. Throws RolecallError. */
   send(options: WriteOptions, found?: LiveMember): Promise<Sent>;
@@ -74,7 +74,7 @@ export function isPasswordChange(change: Change | PasswordChange): change is Pas
   return "passwordEnv" in change;
 }
 
-/** Returns the write of a step that has one. */
+/** Returns the write of a step that has a single write. */
 export function writeOf(
   change: Exclude<Change | PasswordChange, Reinvitation>,
   part: Step["part"],
@@ -96,7 +96,7 @@ export function reinvitationWrites(
   const remove = removal("remove", change, (expired, options) =>
     context.writer.deleteMember(expired, options),
   );
-  // Sends the new invitation also after a stop: its content would be lost with the removed one.
+  // Sends the new invitation even after a stop: otherwise, its content would be lost with the removed one.
   const finish: Write = { ...again, send: (options) => again.send({ ...options, finishes: true }) };
   return { invite, remove, again: finish };
 }
@@ -104,7 +104,8 @@ export function reinvitationWrites(
 function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): Write {
   if (part === "set-aside" && change.before !== null) {
     const { id, before } = change;
-    // The temporary name is the successor's with a suffix: after an interruption the next run finds the role by it.
+    // The temporary name is the successor's with a suffix: after an interruption, the next run finds the role by that
+    // name.
     const name = temporaryName(change.kind === "replace" ? change.after.name : before.name, id);
     const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
     return { part, id, before, after: { ...before, name }, send };
@@ -125,7 +126,7 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
   }
 }
 
-/** Returns the write of an update, or of a part of it: all but the new permissions, or these. */
+/** Returns the write of an update, or of a part of it: only the new permissions, or everything else. */
 function roleUpdate(change: RoleUpdate, part: Step["part"], writer: LiveWriter): Write {
   const { id, before, after } = change;
   const permissions = after.permissions.filter((permission) => before.permissions.includes(permission));
@@ -156,7 +157,7 @@ function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter):
   return { part, id: null, before: null, after, send };
 }
 
-/** Returns the changed fields only, so that concurrent changes to other fields are kept. */
+/** Returns only the changed fields, so that concurrent changes to other fields are kept. */
 function patchTo(after: RoleImage, changed: ReadonlySet<keyof RoleImage>): RolePatch {
   return sentValues<RoleImage>(ROLE_FIELDS, "put", pickFields<RoleImage>(ROLE_FIELDS, after, changed));
 }
@@ -197,7 +198,7 @@ function memberCreation(
   return { part, id: null, before: null, after, send };
 }
 
-/** Returns the write that restores emptied fields; `null` if the step was no update of a member. */
+/** Returns the write that restores emptied fields; `null` if the step did not update a member. */
 export function restoringWrite({ change }: Step, emptied: Emptied, context: WriteContext): Write | null {
   if (!isMemberUpdate(change)) return null;
   const { id, after } = change;
@@ -227,7 +228,7 @@ function createdMember(name: string, image: MemberImage, context: WriteContext):
   };
 }
 
-/** Returns values with the ids of roles, also of those created by this run. */
+/** Returns values with the ids of roles, including those created by this run. */
 export function withRoleIds(values: MemberValues, createdRoles: ReadonlyMap<string, string>): MemberValues {
   const roles = values.roles.map(({ id, name }) => ({ id: id ?? createdRoles.get(name) ?? null, name }));
   return { ...values, roles };

@@ -17,7 +17,7 @@ import {
 } from "./rows.ts";
 import { deviationText, notListedText } from "./words.ts";
 
-/** Inputs of an account besides the reviews. */
+/** The inputs of an account, other than the reviews. */
 interface AccountContext extends Fresh {
   readonly covered: Plan;
   readonly refused: readonly RefusedChange[];
@@ -25,7 +25,7 @@ interface AccountContext extends Fresh {
   readonly elsewhere: readonly string[];
 }
 
-/** A row that later applies need, unless all changes with these fingerprints are made. */
+/** A row that later applies need, unless all changes with the fingerprints in `until` are made. */
 export interface OpenRow {
   /** The index of the review. */
   readonly index: number;
@@ -66,14 +66,14 @@ export function accountFor(
     );
     const name = reviews[review]?.name ?? "";
     const entry = judged.length === 0 ? null : entryOf(rows, judged, { name, fingerprints }, context);
-    // There is nothing left to do for somebody who has no access, and whose access was to end.
+    // Somebody without access whose access was to end needs nothing more.
     const isOver =
       entry?.verdict === "ended" &&
       fingerprints.length === 0 &&
       context.live({ kind: "member", key: row.subject.key }) === null;
     if (isOver) return { entry, open: [] };
     const openRows = rows.flatMap((mergedRow) => {
-      // Somebody's permissions may come from any role that changes.
+      // Somebody's permissions may depend on any role that changes.
       if (mergedRow.row.subject.kind === "person")
         return openRow(mergedRow, entry, [...fingerprints, ...ofRoles]);
       return mergedRow === rows[0] ? openRow(mergedRow, entry, fingerprints) : [];
@@ -101,8 +101,8 @@ function openRow(
 type Rows = readonly [MergedRow, ...MergedRow[]];
 
 /**
- * Groups the rows of one change of one review: a member's go with those of its permissions, as they are once deferred
- * changes are made.
+ * Groups the rows of one change of one review: a member's row goes with the row of its permissions as they are once
+ * deferred changes are made.
  */
 function groupedRows(mergedRows: readonly MergedRow[]): readonly Rows[] {
   const personKey = ({ review, row }: MergedRow): string => `${review} ${subjectText(row.subject)}`;
@@ -127,8 +127,8 @@ function groupedRows(mergedRows: readonly MergedRow[]): readonly Rows[] {
 }
 
 /**
- * Returns the items that a review changes: with a base, those that its files do; and of a role or membership what it shows
- * besides, if the files of another review say something else, or a new plan takes something away.
+ * Returns the items that a review changes. With a base, these are what its files change; of a role or membership, also
+ * what else the review shows, if the files of another review differ or a new plan takes something away.
  */
 function ownItems(mergedRow: MergedRow, review: Review | undefined, merged: MergedReviews): readonly Item[] {
   const { row } = mergedRow;
@@ -177,7 +177,10 @@ function itemJudge(
   };
 }
 
-/** Returns the later review that decides otherwise about an item, or takes a permission away from a role that grants it. */
+/**
+ * Returns the later review that decides differently about an item, or takes a permission away from a role that grants
+ * it.
+ */
 function laterReview(
   { review, row: { subject, after } }: MergedRow,
   item: Item,
@@ -237,7 +240,7 @@ function entryOf(
   const worstVerdict =
     WORST_FIRST.find((candidate) => judged.some((each) => each.verdict === candidate)) ?? "done";
   const isFailed = worstVerdict === "dropped" || worstVerdict === "refused";
-  // Somebody who was to be removed and stays after all may still lose a role.
+  // Somebody whose reviewed removal was cancelled may still lose a role.
   const isReplaced = judged.some(({ item, verdict }) => item === EXISTS && verdict === "superseded");
   const verdict = isReplaced && !isFailed ? "superseded" : worstVerdict;
   const worst = judged.filter((item) => item.verdict === verdict);
@@ -263,8 +266,8 @@ function doesOf({ after, before }: ReviewedRow): AccountEntry["does"] {
 }
 
 /**
- * Returns a function that finds the fingerprints of the fresh plan's changes, the deferred ones too, by their subject: of
- * somebody's permissions, those of the membership.
+ * Returns a function that finds the fingerprints of the fresh plan's changes, including deferred ones, by subject; a
+ * person's permissions have those of the membership's changes.
  */
 function changeFinder(context: AccountContext): (subject: RowSubject) => readonly string[] {
   const rows = (["now", "deferred"] as const).flatMap((which) =>

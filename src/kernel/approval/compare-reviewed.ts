@@ -21,13 +21,13 @@ export interface Comparison {
   readonly refused: readonly RefusedChange[];
   /** The effects of future dates that no review shows. */
   readonly unseenDates: readonly UnseenDate[];
-  /** An entry for each reviewed change, in the order of the reviews; then for each date that was dropped. */
+  /** An entry for each reviewed change, in the order of the reviews, then one for each lost date. */
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */
   readonly open: readonly OpenRow[];
-  /** The reviews, with the names that roles have by now. */
+  /** The reviews, with the current names of roles. */
   readonly reviews: readonly Review[];
-  /** The parts of their dates that may still bring something. */
+  /** The parts of the reviewed dates that may still take effect. */
   readonly openDates: ReadonlyMap<ReviewedDate, ReviewedDate>;
   /** The reviewed dates that the files have lost. */
   readonly lostDates: readonly LostDate[];
@@ -36,9 +36,9 @@ export interface Comparison {
 }
 
 /**
- * Compares a plan that was made just now with the end states that were reviewed, in the order of their merges and
- * sealed with the same `seal`. The last review that touches an item decides; an item that no review touches must stay
- * as it was. Differences that follow from reviewed dates need no further review.
+ * Compares a new plan with the reviewed end states, which are in merge order and sealed with the same `seal`. The last
+ * review that touches an item decides; an item that no review touches must stay as it was. Differences that follow
+ * from reviewed dates need no further review.
  */
 export function compareReviewed(
   given: readonly Review[],
@@ -102,8 +102,8 @@ export function isFailure({ refused, account }: Pick<Comparison, "refused" | "ac
 }
 
 /**
- * Returns the parts of the reviews that later applies need: the rows that are not settled, where `done` has the
- * fingerprints of the changes that were made, and the future dates.
+ * Returns the parts of the reviews that later applies need: the unsettled rows and the future dates. `done` has the
+ * fingerprints of the changes that were made.
  */
 export function remaining(comparison: Comparison, done: ReadonlySet<string>): readonly Review[] {
   const { open, openDates, reviews, pending } = comparison;

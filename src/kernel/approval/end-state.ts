@@ -26,15 +26,18 @@ import {
 } from "./rows.ts";
 import { type Seal, sealedMember, sealedValues } from "./seal.ts";
 
-/** The values of subjects in one state of the service. */
+/** The values of subjects in a state of the service. */
 export type EndState = (subject: RowSubject) => FieldValues | null;
 
-/** A row of a plan that was made just now, with the change that it comes from; `null` for what follows from changes. */
+/** A row of a new plan, with the change that it comes from; `null` for an indirect effect. */
 export interface FreshRow extends ReviewedRow {
   readonly fingerprint: string | null;
 }
 
-/** Returns the rows of a plan, without people's whose change is deferred; with `deferred` those of deferred changes. */
+/**
+ * Returns the rows of a plan, without those of people whose change is deferred; with `deferred`, only those of
+ * deferred changes.
+ */
 export function freshRows(
   { changes, deferred, reviewed }: Plan,
   { seal, identities }: { readonly seal: Seal; readonly identities: Identities },
@@ -78,7 +81,7 @@ interface LiveMeans {
   readonly seal: Seal;
   readonly identities: Identities;
   readonly memberships: Memberships;
-  /** Returns the name behind a sealed one; `null` if nobody with that name is live or listed. */
+  /** Returns the name behind a sealed name; `null` if no live or listed person has it. */
   nameOf(sealed: string): string | null;
 }
 

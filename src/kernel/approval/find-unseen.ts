@@ -29,7 +29,7 @@ import {
   unseenText,
 } from "./words.ts";
 
-/** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such thing. */
+/** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such effect. */
 export function findUnseen(
   plan: Plan,
   reviews: MergedReviews,
@@ -117,7 +117,7 @@ function isDecided(
   return decision?.values.some((decided) => isSameValue(decided, value)) ?? false;
 }
 
-/** Returns whether a membership goes whose reviewed end has passed, though the files may no longer list it. */
+/** Returns whether a change removes a membership whose reviewed end has passed, even if the files no longer list it. */
 function hasEnded(
   subject: RowSubject,
   item: Item,
@@ -131,8 +131,8 @@ function hasEnded(
 }
 
 /**
- * Returns the time since which reviewed dates make an item differ from what was decided, or else from what is live; `null`
- * if they do not.
+ * Returns the time since which reviewed dates have made an item differ from the decision about it, or without one from
+ * the live state; `null` if they have not.
  */
 function dateOf(
   subject: RowSubject,
@@ -155,7 +155,7 @@ function dateOf(
   return since ?? null;
 }
 
-/** Returns what dates would have to do for an item to get a value; `undefined` if any of them may have a part in it. */
+/** Returns what dates would have to do to give an item a value; `undefined` if any date may contribute. */
 function aboutItem(
   { field, element }: Item,
   value: JsonValue | undefined,
@@ -200,7 +200,7 @@ export function unseenDates(reviews: MergedReviews, context: Fresh): readonly Un
     .map(({ date, text }) => ({ date, text: `${whenText(date)}, ${text}` }));
 }
 
-/** Names what a date brings besides the roles that begin. */
+/** Names the fields that a date sets, besides the roles that begin. */
 function fieldsText(date: UpcomingDate, { fresh }: Fresh): string {
   const entry = fresh.desired.members?.find(({ email }) => email === date.email);
   const fields = fieldsOfDate(date, entry);
@@ -282,7 +282,10 @@ interface Blame {
   readonly roles: readonly string[];
 }
 
-/** Returns a function that finds the changes that affect somebody's permissions: its own, if they give or take a role, else roles'. */
+/**
+ * Returns a function that finds the changes that affect somebody's permissions: changes of their own roles, or else
+ * changes of the roles.
+ */
 function blamer(
   plan: Plan,
   rows: readonly FreshRow[],

@@ -12,41 +12,41 @@ import type { Item, RowSubject } from "./rows.ts";
 import { type Seal, UNSEALED } from "./seal.ts";
 import type { NamedItem } from "./words.ts";
 
-/** A fresh plan, and functions that make other plans from the same states. */
+/** A fresh plan, and functions that make other plans of the same states. */
 export interface FreshPlan {
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly plan: Plan;
-  /** Plans the same states as of another time, in ms since the epoch. */
+  /** Plans the same states at another time, in ms since the epoch. */
   planAt(now: number): Plan;
-  /** Plans the same states without the changes of these fingerprints. */
+  /** Plans the same states without the changes with these fingerprints. */
   planWithout(leaveOut: ReadonlySet<string>): Plan;
 }
 
-/** A fresh plan with what is looked up in it. */
+/** A fresh plan, with lookups in it. */
 export interface Fresh {
   readonly fresh: FreshPlan;
   readonly seal: Seal;
   readonly identities: Identities;
-  /** Returns the identities for a review that knows the roles of these ids. */
+  /** Returns the identities for a review that knows the roles with these ids. */
   identitiesFor(knownRoles: ReadonlySet<string>): Identities;
   readonly live: EndState;
   readonly dates: ReviewedDates;
   /** Returns the state that results from the fresh plan's files at another time. */
   endAt(time: number): EndState;
-  /** Returns the same as of a future time, at which everything before it has been done. */
+  /** Returns the context at a future time, assuming that everything before it has been done. */
   asOf(time: number): Fresh;
   /** Returns the state that results from a plan. */
   endOf(plan: Plan): EndState;
   /** The reviews, in the order of their merges. */
   readonly reviews: readonly Review[];
-  /** Returns an item with the names that people know. */
+  /** Returns an item with readable names. */
   named(subject: RowSubject, item: Item): NamedItem;
-  /** Returns the name behind a sealed one; `null` if nobody of that name is live or listed. */
+  /** Returns the name behind a sealed name; `null` if no live or listed person has it. */
   nameOf(sealed: string): string | null;
 }
 
-/** Prepares the look-ups of a comparison. */
+/** Prepares the lookups of a comparison. */
 export function freshContext(fresh: FreshPlan, reviews: readonly Review[], seal: Seal): Fresh {
   const { plan, live, desired } = fresh;
   const memberships = membershipsOf(live, seal);

@@ -8,9 +8,9 @@ import type { Seal } from "./seal.ts";
 
 /** Determines which roles and memberships a review now refers to. */
 export interface Identities {
-  /** Returns the text that now stands for a role: one that was to be created may exist. */
+  /** Returns the text that now identifies a role: a role that was to be created may exist by now. */
   role(element: string): string;
-  /** Returns the key of a membership: the name of the person, unless it is another membership of the same address. */
+  /** Returns the key of a membership: the name of the person, unless another membership has that key. */
   member(row: Pick<ReviewedResource, "id" | "name" | "after">): string;
 }
 
@@ -24,7 +24,7 @@ export interface Memberships {
 export function membershipsOf({ members }: Pick<LiveState, "members">, seal: Seal): Memberships {
   const byKey = new Map<string, LiveMember>();
   const expired = new Set<string>();
-  // The expired ones last, so that an existing membership gets the name.
+  // Expired invitations come last, so that an accepted membership gets the name.
   for (const member of [...members].sort((a, b) => rankOf(a) - rankOf(b))) {
     const [id, name] = [seal(member.id), seal((addressOf(member) ?? member.id).toLowerCase())];
     if (member.status === "expired") expired.add(id);
@@ -42,13 +42,13 @@ function otherKey(name: string, id: string): string {
   return `${name} ${id}`;
 }
 
-/** Returns whether a key is of another membership of a person than the one with the name as its key. */
+/** Returns whether a key belongs to another membership of the person than the one whose key is the name. */
 export function isOtherKey(key: string, name: string): boolean {
   return key.startsWith(otherKey(name, ""));
 }
 
 /**
- * Returns a function that tells which roles and memberships are meant by a review that knows the roles of some ids. A live
+ * Returns a function that identifies the roles and memberships of a review that knows the roles with some ids. A live
  * role that the plan renames, replaces or removes gives up its name if another one takes it.
  */
 export function identitiesIn(
@@ -83,7 +83,7 @@ export function identitiesIn(
     member: ({ id, name, after }) => {
       const live = id === null ? undefined : keys.get(id);
       if (live !== undefined || id === null) return live ?? name;
-      // The person to remove is gone, and somebody else has the address.
+      // The person to remove is gone, and the address now belongs to somebody else.
       return after === null && byKey.has(name) ? otherKey(name, id) : name;
     },
   });

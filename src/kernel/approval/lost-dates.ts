@@ -7,19 +7,19 @@ import type { Fresh } from "./fresh-context.ts";
 import type { MergedReviews } from "./merged-reviews.ts";
 
 /**
- * A date that a review added to the files and that they have lost, so that somebody keeps access, or does not get it.
+ * A date that a review added to the files and that they have lost, so that somebody keeps access or does not get it.
  */
 export interface LostDate {
   /** The index of the review. */
   readonly index: number;
   readonly date: ReviewedDate;
-  /** The address of the person; `null` if nobody with that name is live or listed. */
+  /** The address of the person; `null` if no live or listed person has that name. */
   readonly email: string | null;
   /** The future date that now has the same effect; `null` if there is none. */
   readonly other: UpcomingDate | null;
 }
 
-/** Returns the lost dates: all that are missing, except ends of access that a plan's files do not give at all. */
+/** Returns the lost dates: all missing dates, except ends of access that the plan's files do not grant at all. */
 export function lostDates(covered: Plan, { fresh, endOf, nameOf, dates }: Fresh): readonly LostDate[] {
   const ends = [endOf(fresh.plan), endOf(covered)];
   const isAbsent = (name: string): boolean =>

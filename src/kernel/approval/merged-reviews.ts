@@ -17,9 +17,9 @@ export interface Review {
   /** For example `#12`, or the name of a plan file. */
   readonly name: string;
   readonly state: ReviewedState;
-  /** Set if no run has looked at the merchant since the plan was made: nothing that it shows can have been changed by one. */
+  /** Set if no run has handled the merchant since the plan was made, so no run can have changed what the plan shows. */
   readonly isNew?: true;
-  /** Time at which a run reported these changes as lost, in ms since the epoch. Absent: none has. */
+  /** When a run reported these changes as lost, in ms since the epoch; absent if none has. */
   readonly lostAt?: number;
 }
 
@@ -29,10 +29,10 @@ export interface MergedRow {
   readonly row: ReviewedRow;
 }
 
-/** The decision of the reviews about an item. */
+/** What the reviews decide about an item. */
 export interface Decision extends MergedRow {
   readonly value: JsonValue | undefined;
-  /** With the value until deferred changes are made, if the review shows both. */
+  /** The decided values: two if the review also shows the value until deferred changes are made. */
   readonly values: readonly (JsonValue | undefined)[];
   /** `false` if the review only shows that the item stays as it is. */
   readonly isTouched: boolean;
@@ -41,11 +41,11 @@ export interface Decision extends MergedRow {
 /** Decisions of reviews, in the order of their merges. */
 export interface MergedReviews {
   readonly rows: readonly MergedRow[];
-  /** Returns whether the files of a review other than a row's differ from the row about an item. */
+  /** Returns whether the files of a review other than the row's differ from the row in an item. */
   isContradicted(one: MergedRow, item: Item): boolean;
   /**
-   * Returns the decision of the last review that touches an item; else, for a person's permissions, what the last one
-   * shows.
+   * Returns the decision of the last review that touches an item; without one, for a person's permissions, what the
+   * last review shows.
    */
   decide(subject: RowSubject, item: Item): Decision | null;
 }
@@ -56,7 +56,7 @@ export function mergeReviews(
   identitiesFor: (knownRoles: ReadonlySet<string>) => Identities,
 ): MergedReviews {
   const rows = reviews.flatMap(({ state }, review) => {
-    // A role that the review knows by its id is none that it creates.
+    // The review does not create a role whose id it knows.
     const reviewedIds = new Set(state.roles.flatMap(({ id }) => id ?? []));
     return rowsOf(state, identitiesFor(reviewedIds)).map((row): MergedRow => ({ review, row }));
   });
@@ -80,7 +80,7 @@ export function mergeReviews(
     decide: (subject, item) => {
       const rowsOfSubject = bySubject.get(subjectText(subject)) ?? [];
       const toucher = rowsOfSubject.findLast(({ row }) => touches(row, item));
-      // Fields stay as they are live: a review that leaves them alone may be older than what others have changed since.
+      // Fields keep their live values: a review that does not touch them may be older than changes by others.
       const decider = toucher ?? (subject.kind === "person" ? rowsOfSubject.at(-1) : undefined);
       if (decider === undefined) return null;
       const values = rowsOfSubject

@@ -10,7 +10,7 @@ import type { FreshPlan } from "./fresh-context.ts";
 import { dateTexts } from "./reviewed-dates.ts";
 import { type Seal, sealed } from "./seal.ts";
 
-/** Returns the plan of some changes of a fresh plan, with what they grant and remove after the others are made. */
+/** Returns the plan of some changes of a fresh plan, and what they grant and remove once the others are made. */
 export function restPlan(
   { plan, live, desired }: FreshPlan,
   made: readonly Change[],
@@ -37,8 +37,8 @@ export function restPlan(
 }
 
 /**
- * Returns what an approval of the rest of a fresh plan covers: all that the plan shows. Its base has the dates that
- * reviews have shown, so that the approval discards those that the files have lost.
+ * Returns what an approval of the rest of a fresh plan covers: everything that the plan shows. Its base has the dates
+ * of the reviews, so that the approval drops those that the files have lost.
  */
 export function restReviewed(
   { plan }: FreshPlan,

@@ -7,38 +7,42 @@ import type { Review } from "./merged-reviews.ts";
 import { type Seal, sealed } from "./seal.ts";
 
 /**
- * The dates in files, compared with those that reviews decided: the last review that shows or removes a date decides.
+ * The dates in files, compared with those that reviews decided: the last review that shows or removes a date is
+ * decisive.
  */
 export interface ReviewedDates {
-  /** Returns the last moments before each reviewed date of somebody that is past, the latest first. */
+  /** Returns the moment just before each past reviewed date of a person, the latest first. */
   momentsBefore(name: string): readonly number[];
-  /** Returns whether dates have brought somebody something since a time that an item shows, and all of these were reviewed. */
+  /**
+   * Returns whether dates have taken effect for a person since a time (for an item, if one is given), and all of them
+   * were reviewed.
+   */
   areReviewed(name: string, since: number, about?: DatedItem): boolean;
-  /** Returns the index of the last review that shows an end of all access of somebody that has passed; -1 if none does. */
+  /** Returns the index of the last review that shows a past end of all of a person's access; -1 if none does. */
   endedBy(name: string): number;
-  /** Returns the permissions that reviewed dates have brought somebody since a time, as their reviews showed it. */
+  /** Returns the permissions that reviewed dates have given a person since a time, according to the reviews. */
   brought(
     name: string,
     since: number,
   ): { readonly held: ReadonlySet<string>; readonly reach: ReadonlySet<string> };
   /**
-   * Returns the part of a reviewed date that may still bring something: no later review has decided otherwise, and it is
-   * past, or the files have it. `null` if there is none.
+   * Returns the part of a reviewed date that may still take effect: no later review decides differently, and the date
+   * is past or still in the files. `null` if there is none.
    */
   openPart(date: ReviewedDate): ReviewedDate | null;
-  /** The dates to come that no review shows. */
+  /** The future dates that no review shows. */
   readonly unseen: readonly UpcomingDate[];
-  /** The other future dates that grant permissions which their reviews do not show. */
+  /** The other future dates that grant permissions that their reviews do not show. */
   readonly wider: readonly UpcomingDate[];
-  /** Returns the dates that a review added to the files, and that were removed without another review. */
+  /** Returns the dates that a review added to the files, and that the files have lost without a review. */
   missing(): readonly MissingDate[];
 }
 
-/** What dates may do to somebody. */
+/** What dates may change for a person. */
 export interface DatedItem {
   /** Whether the person gains it. */
   readonly isGain: boolean;
-  /** Returns whether it is a role of a name, as files write it. Absent: any role may bring or take it. */
+  /** Returns whether a role with this name, as written in files, may give or take the item; absent if any role may. */
   readonly isRole?: (name: string) => boolean;
 }
 
@@ -49,23 +53,23 @@ export interface MissingDate {
   readonly date: ReviewedDate;
   /** Whether the person has other future dates. */
   readonly isComing: boolean;
-  /** The date to come that does the same by now; `null` if none does. */
+  /** The future date that now has the same effect; `null` if there is none. */
   readonly other: UpcomingDate | null;
 }
 
-/** A date, of one role or of the whole membership. */
+/** A date of one role or of the whole membership. */
 interface SingleDate {
   readonly at: number;
   readonly name: string;
   /** Empty for the whole membership. */
   readonly role: string;
-  /** Its person, kind and role, and what else it brings. */
+  /** The person, kind and role, and its other effects, as a text. */
   readonly effect: string;
-  /** The same with its time. */
+  /** The effect and the time. */
   readonly text: string;
   /** Whether the person has no access from then on. */
   readonly isLast: boolean;
-  /** Whether it gives access, rather than take it. */
+  /** Whether it gives access rather than taking it. */
   readonly isGain: boolean;
 }
 
@@ -95,7 +99,7 @@ export function reviewedDates(
     return singleDates({ at, name: seal(address), what: resourceKindOf(date), roles, ...sealedFields });
   };
   const singlesOf = (date: UpcomingDate): readonly SingleDate[] => singlesFor(date, date.email.toLowerCase());
-  // The dates of an entry hold for the memberships of its previous addresses, too, if reviews show them there.
+  // An entry's dates also apply to the memberships of its previous addresses if reviews show them there.
   const singlesOfAll = (date: UpcomingDate): readonly SingleDate[] => {
     const address = date.email.toLowerCase();
     const { previously = [] } = entries.get(address) ?? {};
@@ -117,7 +121,7 @@ export function reviewedDates(
   const reviewedEnds = declared.filter(({ isLast, text }) => isLast && decided.has(text));
   const isOver = ({ at, name }: ReviewedDate): boolean =>
     reviewedEnds.some((end) => end.name === name && end.at <= at);
-  // Once both have passed, the date of a file leads to what another one of a review does.
+  // Once both have passed, a date in the files has the same effect as a different one in a review.
   const passed = new Map(
     [...decided.values()].flatMap((date) => (date.at <= now ? [[date.effect, date] as const] : [])),
   );
@@ -171,7 +175,7 @@ function concerns({ role, isGain }: SingleDate, about: DatedItem): boolean {
 }
 
 /**
- * Returns the dates that reviews decided, by their texts, in the order in which they were shown last. Nothing begins after a
+ * Returns the dates that reviews decided, by text, in the order in which they were last shown. Nothing begins after a
  * reviewed end of all access that its own review could not see to have passed.
  */
 function decidedDates(reviews: readonly ReviewedState[]): ReadonlyMap<string, ShownDate> {
@@ -204,7 +208,7 @@ function shownDates(reviews: readonly ReviewedState[]): ReadonlyMap<string, Show
   return decided;
 }
 
-/** Returns whether a date grants a permission, or puts one within reach, that its review does not show. */
+/** Returns whether a date grants a permission, or makes one reachable, that its review does not show. */
 function isBeyond(brought: ShownDate | undefined, shown: ShownDate | undefined): boolean {
   if (brought === undefined || shown === undefined) return false;
   return (["held", "reach"] as const).some((set) => brought[set].some((one) => !shown[set].includes(one)));
@@ -231,7 +235,7 @@ function missingDates(
   });
 }
 
-/** Returns the dates that a review removed from the files. */
+/** Returns the texts of the dates that a review removed from the files. */
 function removedTexts({ dates, baseDates = [] }: ReviewedState): ReadonlySet<string> {
   const kept = dateTexts(dates);
   return new Set([...dateTexts(baseDates)].filter((text) => !kept.has(text)));
@@ -257,12 +261,14 @@ function effectsText(dates: readonly SingleDate[]): string {
   return dates.map(({ effect }) => effect).join();
 }
 
-/** Returns a text for each role of dates, or for the whole membership: equal for equal dates. */
+/** Returns a text for each role of the dates, or for the whole membership; equal dates have equal texts. */
 export function dateTexts(dates: readonly ReviewedDate[]): ReadonlySet<string> {
   return new Set(dates.flatMap(singleDates).map(({ text }) => text));
 }
 
-/** Returns a reviewed state with parts of its dates only. What it removed from the files of its base stays removed. */
+/**
+ * Returns a reviewed state with only some of its dates. The dates that it removed from the base's files stay removed.
+ */
 export function withDates(
   { baseDates, ...state }: ReviewedState,
   partOf: (date: ReviewedDate) => ReviewedDate | null,
@@ -277,7 +283,7 @@ export function withDates(
   return { ...state, dates, baseDates: parts.filter((date) => singleDates(date).some(isBase)) };
 }
 
-/** Returns reviews with the names that roles have in the files by now, if their dates name former ones. */
+/** Returns reviews whose dates name roles by their current names in the files. */
 export function withCurrentRoleNames(
   reviews: readonly Review[],
   { roles = [] }: DesiredState,

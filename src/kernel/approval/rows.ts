@@ -4,10 +4,12 @@ import type { JsonValue } from "../../model/json.ts";
 import type { FieldValues, ReviewedPerson, ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
 import type { Identities } from "./identities.ts";
 
-/** The kinds of what rows are about; a leftover is an expired invitation beside a membership that stays. */
+/** The kinds of subjects of rows; a leftover is an expired invitation beside a membership that stays. */
 export type SubjectKind = "role" | "member" | "leftover" | "person";
 
-/** Identity of a row: a role by its live id or `new` and its name, a leftover by its id, others by the person's name. */
+/**
+ * Identity of a row: a role by its live id or `new` and its name, a leftover by its id, others by the person's name.
+ */
 export interface RowSubject {
   readonly kind: SubjectKind;
   readonly key: string;
@@ -19,7 +21,7 @@ export interface ReviewedRow {
   readonly subject: RowSubject;
   readonly before: FieldValues | null;
   readonly after: FieldValues | null;
-  /** After a plan of the base's files; `undefined` if they do the same, or if there is no base. */
+  /** The values after a plan of the base's files; `undefined` if those are the same, or if there is no base. */
   readonly base: FieldValues | null | undefined;
   /** `true` if it is added, removed or replaced, so that every item is touched. */
   readonly isWhole: boolean;
@@ -28,16 +30,16 @@ export interface ReviewedRow {
 
 /** A part of a subject: whether it exists, a field, or an element of a set. */
 export interface Item {
-  /** `null` for whether it exists. */
+  /** `null` if the item is whether the subject exists. */
   readonly field: string | null;
-  /** Of a set. */
+  /** The element, if the field is a set. */
   readonly element?: string;
 }
 
 /** The item that says whether a subject exists. */
 export const EXISTS: Item = { field: null };
 
-/** Returns the rows of a reviewed state, by the current identity of their subjects. */
+/** Returns the rows of a reviewed state, with the current identities of their subjects. */
 export function rowsOf(state: ReviewedState, identities: Identities): readonly ReviewedRow[] {
   return [
     ...state.roles.flatMap((row, index) => roleRows(row, { list: "roles", index }, identities)),
@@ -144,7 +146,7 @@ export function withCurrentRoles(values: FieldValues | null, identities: Identit
     : values;
 }
 
-/** Returns a text that is the same for two subjects only if they are the same. */
+/** Returns a text that identifies a subject. */
 export function subjectText({ kind, key }: RowSubject): string {
   return `${kind} ${key}`;
 }
@@ -156,14 +158,14 @@ export function itemValue(values: FieldValues | null, { field, element }: Item):
   return element === undefined ? value : Array.isArray(value) && value.includes(element);
 }
 
-/** Returns whether two values of an item are the same. */
+/** Returns whether two values of an item are equal. */
 export function isSameValue(value: JsonValue | undefined, other: JsonValue | undefined): boolean {
   return value === other || (value !== undefined && other !== undefined && isSameJson(value, other));
 }
 
 /**
- * Returns whether a row shows a value of an item after the plan that differs from the one before, or from that of the
- * base's files.
+ * Returns whether an item's value after the plan differs from the one before, or from the one that the base's files
+ * lead to.
  */
 export function touches(row: ReviewedRow, item: Item): boolean {
   const after = itemValue(row.after, item);

@@ -10,7 +10,7 @@ export const UNSEALED: Seal = (text) => text;
 
 /**
  * Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields
- * but their roles. Roles and what they grant stay readable.
+ * except roles. Roles and what they grant stay readable.
  */
 export function sealed(state: ReviewedState, seal: Seal): ReviewedState {
   if (seal === UNSEALED) return state;
@@ -43,7 +43,7 @@ export function sealedMember(row: ReviewedResource, seal: Seal): ReviewedResourc
   };
 }
 
-/** Returns the values of a member's fields sealed. */
+/** Returns a member's field values, sealed. */
 export function sealedValues(values: FieldValues | null, seal: Seal): FieldValues | null {
   if (values === null || seal === UNSEALED) return values;
   const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);

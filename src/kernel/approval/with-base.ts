@@ -2,7 +2,8 @@ import type { Reviewed, ReviewedPerson, ReviewedResource, ReviewedState } from "
 
 /**
  * Returns the reviewed state of a branch's plan with the state that results from the files of its base, so that it
- * shows what the branch changes in the files, whatever is live. Both plans are of the same live state and time.
+ * shows what the branch changes in the files, regardless of the live state. Both plans are of the same live state and
+ * time.
  */
 export function withBase(head: ReviewedState, base: ReviewedState): ReviewedState {
   const sets = [...head.permissionSets];
@@ -24,7 +25,7 @@ export function withBase(head: ReviewedState, base: ReviewedState): ReviewedStat
     members: joined(head.members, base.members),
     people: joinedPeople(head.people, basePeople),
     ...(datesText(base) !== datesText(head) && {
-      // Their permissions do not matter, since removed dates have no effect.
+      // Permissions do not matter here, since removed dates have no effect.
       baseDates: base.dates.map((date) => ({ ...date, brings: 0, reach: 0 })),
     }),
     permissionSets: sets,

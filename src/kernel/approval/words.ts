@@ -4,13 +4,13 @@ import type { JsonValue } from "../../model/json.ts";
 import { EVERYTHING } from "../plan/reviewed-state.ts";
 import type { Item, SubjectKind } from "./rows.ts";
 
-/** An item of a subject, with the names that people know. */
+/** An item of a subject, with readable names. */
 export interface NamedItem {
   readonly kind: SubjectKind;
-  /** `null` if it is sealed, and nobody with that name is live or listed. */
+  /** `null` if it is sealed and belongs to no live or listed person. */
   readonly name: string | null;
   readonly item: Item;
-  /** The name of the role that the element of a member's roles stands for. */
+  /** The name of the role that an element of a member's roles identifies. */
   readonly role: string;
 }
 
@@ -90,7 +90,7 @@ export function effectText(
   }
 }
 
-/** Adds that no review shows it, or which review shows something else. */
+/** Appends that no review shows it, or which review shows something else. */
 export function unseenText(text: string, review: string | null): string {
   return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
 }

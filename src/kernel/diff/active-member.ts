@@ -4,7 +4,10 @@ import type { Reason } from "../../model/plan.ts";
 /** A declared member at a given time, with the grants that have begun and not ended; without grants while suspended. */
 export interface ActiveMember {
   readonly member: DesiredMember;
-  /** Why there is no membership: it or all its grants have ended, or have not begun; `null` if there is one. */
+  /**
+   * Why there should be no membership: it or all its grants have ended, or have not begun; `null` if there should be
+   * one.
+   */
   readonly absent: "ended" | "not-begun" | null;
   readonly suspended: boolean;
   /** `true` if the file lists roles, whatever their dates. */
@@ -13,7 +16,7 @@ export interface ActiveMember {
   readonly back: boolean;
   /** `true` if the membership or a grant has ended. */
   readonly partlyEnded: boolean;
-  /** The roles that the member is to hold at a later time and does not hold now. */
+  /** The roles that the member will hold later and does not hold now. */
   readonly laterRoles: readonly string[];
 }
 
@@ -61,24 +64,24 @@ export function isPast(until: Until | undefined, now: number): boolean {
   return until !== undefined && until.ends <= now;
 }
 
-/** Returns whether a beginning is past; access without one has begun. */
+/** Returns whether a beginning is past; access without a beginning has begun. */
 export function hasBegun(from: From | undefined, now: number): boolean {
   return from === undefined || from.starts <= now;
 }
 
-/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+/** Returns whether an entry only adds to an existing member: it comes from an included file and grants no roles. */
 export function isMention({ roles, managed, origin }: DesiredMember, file: string): boolean {
   return roles === undefined && managed === undefined && origin.file !== file;
 }
 
-/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
+/** Returns the addresses, in lower case, of people who have left by a time, in ms since the epoch. */
 export function leftAt(leavers: readonly Leaver[] | undefined, now: number): ReadonlySet<string> {
   return new Set(
     (leavers ?? []).flatMap(({ email, from }) => (hasBegun(from, now) ? email.toLowerCase() : [])),
   );
 }
 
-/** Returns why an entry's membership changes at its time. */
+/** Returns why an entry's membership changes at the time of the entry's state. */
 export function reasonOf({ suspended, back, partlyEnded }: ActiveMember): Reason {
   if (suspended) return "suspended";
   if (back) return "suspension-ended";

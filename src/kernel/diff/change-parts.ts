@@ -22,7 +22,7 @@ export function differingParts(a: AnyImage, b: AnyImage): readonly string[] {
   return isRole(b) ? [] : changedParts(MEMBER_FIELDS, memberValues(a), memberValues(b));
 }
 
-/** Returns an image with some parts of another one of the same role or member. */
+/** Returns an image with some parts taken from another image of the same role or member. */
 export function imageWithParts<Image extends AnyImage>(
   image: Image,
   other: AnyImage,
@@ -34,7 +34,7 @@ export function imageWithParts(image: AnyImage, other: AnyImage, parts: Readonly
   return withValues(image, withParts(MEMBER_FIELDS, memberValues(image), memberValues(other), parts));
 }
 
-/** Returns an update with some of its parts only. */
+/** Returns an update with only some of its parts. */
 export function withSomeParts(update: UpdateChange, parts: ReadonlySet<string>): UpdateChange {
   if (update.resource === "role") {
     const after = imageWithParts(update.before, update.after, parts);

@@ -7,7 +7,10 @@ import type { Scope } from "./scope.ts";
 /** An entry with the live memberships that belong to it. */
 export interface EntryMemberships {
   readonly entry: DesiredMember;
-  /** The previous address to whose membership the entry is pinned, so that the pin has no effect; `null` if there is none. */
+  /**
+   * The previous address if the entry is pinned to that address's membership, so that the pin has no effect; else
+   * `null`.
+   */
   readonly pinnedFormer: string | null;
   readonly match: Match<LiveMember>;
   /** The memberships of the entry's previous addresses. */
@@ -27,17 +30,17 @@ interface AddressHolder {
 export interface DividedMemberships {
   /** Pinned entries first, then by address. */
   readonly entries: readonly EntryMemberships[];
-  /** The memberships of those who have left, whatever else the files say of them. */
+  /** The memberships of people who have left, whatever else the files say about them. */
   readonly leaving: readonly LiveMember[];
-  /** Entries of other people that are pinned to these, and have no effect. */
+  /** Entries of other people that are pinned to these memberships, and have no effect. */
   readonly pinnedToLeavers: readonly DesiredMember[];
   /** The memberships that belong to no entry. */
   readonly unlisted: readonly LiveMember[];
 }
 
 /**
- * Divides the live memberships among the entries. Those who have left, whose addresses are `leftBy` in lower case, have the
- * memberships of these addresses, and those that entries of these addresses are pinned to.
+ * Divides the live memberships among the entries. People who have left, with their addresses in `leftBy` in lower
+ * case, have the memberships of these addresses and those to which entries with these addresses are pinned.
  */
 export function divideMemberships(
   declared: readonly DesiredMember[],
@@ -120,7 +123,7 @@ export function isExpired({ status }: LiveMember): boolean {
   return status === "expired";
 }
 
-/** Returns whether somebody has disabled a membership, which no plan enables. */
+/** Returns whether a membership is disabled; no plan enables it. */
 export function isDisabled({ status }: LiveMember): boolean {
   return status === "disabled";
 }

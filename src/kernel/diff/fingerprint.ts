@@ -18,8 +18,8 @@ export function withFingerprint<C extends Change>(change: WithoutFingerprint<C>)
 }
 
 /**
- * Hashes the effect of a change, without its reason and without what may differ between two reads (a member's status, the
- * id of a role that an interrupted run has created).
+ * Hashes the effect of a change, without its reason and without what may differ between two reads (a member's status,
+ * the id of a role that an interrupted run has created).
  */
 export function changeFingerprint(change: WithoutFingerprint<Change>): string {
   const { resource, kind, id, before, after } = change;
@@ -49,8 +49,8 @@ export function planFingerprint(
 }
 
 /**
- * Hashes the plans of a run, in any order. A plan without changes does not count, so that a run in which only one plan
- * has changes has the fingerprint of that plan.
+ * Hashes the plans of a run, in any order. Plans without changes do not count, so that a run with only one plan that
+ * has changes has that plan's fingerprint.
  */
 export function runFingerprint(plans: readonly Pick<Plan, "fingerprint" | "changes">[]): string {
   const [only = "", ...more] = plans

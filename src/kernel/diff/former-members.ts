@@ -10,7 +10,7 @@ import { deleteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
 import { addressOf } from "./scope.ts";
 
-/** The changes of former members, some of which wait. */
+/** The changes of former members, some of which are deferred. */
 export interface FormerChanges {
   readonly changes: readonly MemberChange[];
   readonly waiting: readonly Deferred[];
@@ -56,7 +56,8 @@ export function planFormer(
   const isOnlyDisabled = former.every(isDisabled);
   const waits = !isOnlyDisabled || (match.found === "one" && match.live.status === "pending");
   const changes = former.flatMap((live): readonly MemberChange[] => {
-    // Only who has access can lose it. A disabled membership stays as long as nothing else shows that it is disabled.
+    // Only a member with access can lose it. A disabled membership stays as long as nothing else shows that the person
+    // is disabled.
     const isKept = givesAccess(live) || isOnlyDisabled;
     if (isMoved || !isKept) return [deleteMember(live, roles, "address-changed")];
     const lacking = lackingIn(live, member, roles);
@@ -81,7 +82,7 @@ function isAccepted({ status }: LiveMember): boolean {
   return status === "accepted";
 }
 
-/** Returns what an entry declares and the membership of its previous address does not have: roles, and other fields. */
+/** Returns the roles and other fields that an entry declares and that the membership of its previous address lacks. */
 function lackingIn(live: LiveMember, member: DesiredMember, roles: RoleResolver): readonly string[] {
   const held = new Set(live.roles.map((id) => keyOf(roles.successorOf(id))));
   const isHeld = (role: string): boolean =>
@@ -93,7 +94,9 @@ function lackingIn(live: LiveMember, member: DesiredMember, roles: RoleResolver)
   ];
 }
 
-/** Returns an entry for a former member with those of its roles that the entry of the new address grants. */
+/**
+ * Returns an entry for a former member with those of the membership's roles that the entry of the new address grants.
+ */
 function grantsOf(
   live: LiveMember,
   { email, origin, roles: grants }: DesiredMember,

@@ -1,10 +1,10 @@
 import { by, byCodeUnit } from "../../lib/text.ts";
 
-/** The live entry that a declared entry matches, if it is one. */
+/** The result of matching a declared entry with live ones. */
 export type Match<Live> =
   | { readonly found: "none" }
   | { readonly found: "one"; readonly live: Live; readonly leftovers: readonly Live[] }
-  /** `live`: the live entries with the entry's key. */
+  /** `live` has the live entries with the entry's key. */
   | { readonly found: "pin-missing"; readonly id: string; readonly live: readonly Live[] }
   | { readonly found: "many"; readonly live: readonly Live[] };
 
@@ -25,7 +25,7 @@ export interface Declared<Entry> {
   /** Returns the live id to which the entry is pinned. */
   readonly idOf: (entry: Entry) => string | undefined;
   readonly keyOf: (entry: Entry) => string;
-  /** Returns the name by which entries of one key are sorted. */
+  /** Returns the name by which entries with the same key are sorted. */
   readonly nameOf: (entry: Entry) => string;
 }
 
@@ -61,7 +61,7 @@ export function matchAll<Entry, Live extends { readonly id: string }>(
       id === undefined ? { entry, match: matchKey(state, key) } : [],
     ),
   ];
-  // If an id occurs more than once, claiming one entry claims all of them.
+  // If an id occurs more than once, claiming one of the live entries claims all of them.
   const claimed = new Set([...state.claimed].map(({ id }) => id));
   return { results, unclaimed: live.filter(({ id }) => !claimed.has(id)) };
 }
@@ -72,7 +72,7 @@ interface MatchState<Live> extends Candidates<Live> {
   /** The pinned entries that exist, by id. */
   readonly byPin: ReadonlyMap<string, Live>;
   readonly pinned: ReadonlySet<Live>;
-  /** Entries that are not unlisted. */
+  /** Live entries that are not unlisted. */
   readonly claimed: Set<Live>;
 }
 
@@ -123,7 +123,7 @@ function matchLeftover<Live>(state: MatchState<Live>, pinned: Live, free: readon
 
 /**
  * Matches by key among the entries that are not pinned. Of several, the only one that is not a leftover wins; if all
- * are leftovers, the latest wins, and of equally late ones, the first by id.
+ * are leftovers, the latest wins, and among equally late ones, the first by id.
  */
 function matchKey<Live>(state: MatchState<Live>, key: string): Match<Live> {
   const { pinned, claimed, isLeftover, endedAt } = state;

@@ -84,8 +84,8 @@ export function memberUpdate(
 }
 
 /**
- * Returns the change that replaces an expired invitation, `back` for a member who is back from a suspension; `null` if a
- * role cannot be resolved.
+ * Returns the change that replaces an expired invitation, with the reason `back` after a suspension; `null` if a role
+ * cannot be resolved.
  */
 export function reinviteMember(
   member: DesiredMember,
@@ -113,7 +113,7 @@ export function reinviteMember(
   });
 }
 
-/** Returns the change that removes a live member, in its current state or in that after an earlier change. */
+/** Returns the change that removes a live member, in its current state or in the state after an earlier change. */
 export function deleteMember(
   live: LiveMember,
   resolver: Pick<RoleResolver, "refOf">,

@@ -16,7 +16,7 @@ export function orderedState(live: LiveState): LiveState {
   };
 }
 
-/** Returns items in the order of their texts: the same list if it has that order. */
+/** Returns items sorted by their texts; the same list if it is already sorted. */
 function sortedBy<T>(items: readonly T[], textOf: (item: T) => string): readonly T[] {
   const isSorted = items.every(
     (item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0,

@@ -22,45 +22,48 @@ import { addressOf, isServiceAccount, type Scope } from "./scope.ts";
 export interface MemberPlan {
   readonly changes: readonly MemberChange[];
   readonly unchanged: number;
-  /** Number of live members that the file does not list and leaves alone. */
+  /** Number of live members that the file neither lists nor removes. */
   readonly unlisted: number;
   readonly findingData: readonly FindingData[];
-  /** Findings about roles that members are to hold at a later time. */
+  /** Findings about roles that members will hold later. */
   readonly laterFindingData: readonly FindingData[];
-  /** Updates that errors prevent, without the roles that cannot be resolved: only their removals may be made. */
+  /** Updates that errors prevent, without the unresolvable roles: only their removals may be made. */
   readonly unresolved: readonly MemberChange[];
-  /** Removals that wait until a new address has accepted: of `changes`, or of members whom these change. */
+  /**
+   * Removals that wait until the invitation to a new address is accepted: of `changes`, or of members whom `changes`
+   * change.
+   */
   readonly waiting: readonly Deferred[];
 }
 
-/** The time of an entry's last commit: the day in UTC, and in ms since the epoch. */
+/** The time of an entry's last commit, as a day in UTC and in ms since the epoch. */
 export interface Committed {
   readonly day: string;
   readonly at: number;
 }
 
-/** The input to invitations besides the file; addresses in lower case. */
+/** The input about invitations, besides the file; addresses are in lower case. */
 export interface Renewal {
   /** Addresses whose invitation is renewed even if the file does not ask for it. */
   readonly asked?: ReadonlySet<string>;
   /** Times of the entries' last commits; an entry without one is renewed. */
   readonly committed?: ReadonlyMap<string, Committed>;
-  /** The recorded live state. Absent: nothing is held back. */
+  /** The recorded live state; if absent, nothing is held back. */
   readonly recorded?: RecordedInput;
 }
 
-/** The input of planning members besides the members. */
+/** The input for planning members, besides the members. */
 export interface MemberContext {
   readonly sync: Pick<SyncOptions, "members" | "reinvite">;
   readonly roles: RoleResolver;
   /** In ms since the epoch. */
   readonly now: number;
-  /** The merchant's own file; included files may be shared by merchants with other members. */
+  /** The merchant's own file; other merchants may share included files. */
   readonly file: string;
   readonly renewal: Renewal;
   /** Declared addresses that the file also ignores. */
   readonly ignored: ReadonlySet<string>;
-  /** Addresses, in lower case, of those who have left. */
+  /** Addresses, in lower case, of people who have left. */
   readonly left: ReadonlySet<string>;
 }
 
@@ -142,8 +145,8 @@ function planEntry(
 }
 
 /**
- * Returns the membership whose place a new one takes: the first that is not disabled, with the roles of all those that give
- * access, so that nobody loses any by moving from two addresses to one.
+ * Returns the membership whose place a new one takes: the first that is not disabled, with the roles of all those that
+ * give access, so that nobody loses any by moving from two addresses to one.
  */
 function predecessorIn(formers: readonly LiveMember[]): LiveMember | undefined {
   const first = formers.find((live) => !isDisabled(live));
@@ -152,7 +155,7 @@ function predecessorIn(formers: readonly LiveMember[]): LiveMember | undefined {
   return { ...first, roles: [...new Set(held)] };
 }
 
-/** Returns an entry that also declares what the membership of its previous address has, but for ignored roles. */
+/** Returns an entry that also declares what the membership of its previous address has, except ignored roles. */
 function successorOf(
   member: DesiredMember,
   former: LiveMember,
@@ -161,7 +164,7 @@ function successorOf(
   return inheriting(member, { ...former, roles: former.roles.filter((id) => !roles.isIgnored(id)) });
 }
 
-/** Receives the findings about roles that members are to hold later, and the updates of members with unknown roles. */
+/** Receives the findings about roles that members will hold later, and the updates of members with unknown roles. */
 interface LaterReport {
   readonly reportLater: ReportFinding;
   readonly unresolved: MemberChange[];
@@ -227,7 +230,7 @@ function planMember(
     return leftovers;
   }
   if (match.found !== "many" && match.found !== "pin-missing") {
-    // Roles of later grants have to exist now: on that day the error would block every other change.
+    // Roles of later grants must exist now: otherwise, the error would block all changes on that day.
     context.roles.resolve(name, active.laterRoles, context.reportLater);
   }
   switch (match.found) {
@@ -254,14 +257,14 @@ function removeLeftovers(
   { live, leftovers }: Match<LiveMember> & { readonly found: "one" },
   { roles }: MemberContext,
 ): readonly MemberChange[] {
-  // Without the invitation that it is pinned to, the entry would become ambiguous, unless that was renewed.
+  // Without the invitation that it is pinned to, the entry would become ambiguous, unless that invitation was renewed.
   const keptId = absent === null && live.status !== "pending" ? member.id : undefined;
   return leftovers.flatMap((leftover) =>
     leftover.id === keptId ? [] : deleteMember(leftover, roles, "invitation-expired"),
   );
 }
 
-/** Reports the roles of an entry that cannot be resolved, although it changes nobody. */
+/** Reports the roles of an entry that cannot be resolved, even though the entry changes nobody. */
 function resolveRoles(
   { member, laterRoles }: ActiveMember,
   { roles, reportLater }: MemberContext & LaterReport,
@@ -271,7 +274,7 @@ function resolveRoles(
   roles.resolve(member.email, laterRoles, reportLater);
 }
 
-/** Returns a role that an entry grants by its name and by its id with other dates; `null` if there is none. */
+/** Returns a role that an entry grants both by name and by id, with different dates; `null` if there is none. */
 function roleWithOtherDates(
   { roles = [] }: DesiredMember,
   resolver: RoleResolver,
@@ -293,14 +296,14 @@ function roleNames({ roles = [] }: DesiredMember): readonly string[] {
   return roles.map(({ role }) => role);
 }
 
-/** Returns whether nobody is invited for an entry at its time. */
+/** Returns whether an entry invites nobody at the time of its state. */
 function isAway({ absent, suspended }: ActiveMember): boolean {
   return absent !== null || suspended;
 }
 
 /**
- * Returns the reason not to invite an entry's address: the service would refuse, or the invitation would enable somebody;
- * `null` if there is none, or nobody is invited.
+ * Returns the reason not to invite an entry's address: the service would refuse, or the invitation would enable
+ * somebody. `null` if there is no reason, or nobody is invited.
  */
 function obstacleToInvitation(
   active: ActiveMember,
@@ -319,7 +322,7 @@ function obstacleToInvitation(
   return by === null ? { code: "member-ignored", name } : { code: "member-pinned-elsewhere", name, id, by };
 }
 
-/** Returns the finding about a member who left on their own; `null` if they have not. */
+/** Returns the finding about a member who left the merchant themselves; `null` if they have not. */
 function departureOf(
   member: DesiredMember,
   match: Match<LiveMember>,
@@ -327,7 +330,7 @@ function departureOf(
 ): FindingData | null {
   const { email: name, managed } = member;
   if (!recorded?.departed.includes(name.toLowerCase())) return null;
-  // The merchant's own users cannot leave.
+  // Managed users cannot leave.
   const isInvited = match.found === "none" && managed === undefined;
   return isInvited && !isMention(member, file) ? { code: "member-departed", name, at: recorded.at } : null;
 }
@@ -389,7 +392,10 @@ function planFound(
   return present(change);
 }
 
-/** Returns the update of a member some of whose roles cannot be resolved, without these; empty if one is planned, or they all can be. */
+/**
+ * Returns the update of a member without its unresolvable roles; empty if all can be resolved, or an update is already
+ * planned.
+ */
 function unresolvedUpdate(
   active: ActiveMember,
   live: LiveMember,
@@ -405,7 +411,7 @@ function unresolvedUpdate(
   );
 }
 
-/** The update that is planned reports it. */
+/** The planned update reports it. */
 const unreported: ReportFinding = () => undefined;
 
 /** Returns the reason not to renew an expired invitation; `null` if it is renewed. */

@@ -13,10 +13,10 @@ import type { Scope } from "./scope.ts";
 export interface RolePlan {
   readonly changes: readonly RoleChange[];
   readonly unchanged: number;
-  /** Number of live roles that the file does not list and, under `additive`, does not remove. */
+  /** Number of live roles that the file does not list and, because of `additive`, does not remove. */
   readonly unlisted: number;
   readonly findingData: readonly FindingData[];
-  /** Changes that the service cannot make in place and the file does not allow by replacement. */
+  /** Refusals of changes that the service cannot make in place and that the file does not allow as replacements. */
   readonly refusalData: readonly RefusalData[];
   /** Live ids by declared name; `null` for a role that this plan creates. */
   readonly declared: ReadonlyMap<string, string | null>;
@@ -37,7 +37,7 @@ const NOTHING: RolePlan = {
   replaced: new Map(),
 };
 
-/** Compares the declared roles with the live custom ones; without a `roles:` section nothing is planned. */
+/** Compares the declared roles with the live custom ones; without a `roles:` section, nothing is planned. */
 export function planRoles(
   desired: readonly DesiredRole[] | undefined,
   { roles: live, temporarilyNamed }: Pick<Scope, "roles" | "temporarilyNamed">,
@@ -132,7 +132,7 @@ interface RoleContext {
   readonly named: ReadonlySet<string>;
   /** Declared names that the file also ignores. */
   readonly ignored: ReadonlySet<string>;
-  /** The role to which an earlier run gave a temporary name, to free the name for this one. */
+  /** The role that an earlier run gave a temporary name, to free its name for this role. */
   readonly aside: LiveRole | undefined;
   /** Live names that no entry pins. */
   readonly free: ReadonlySet<string>;
@@ -227,7 +227,7 @@ function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole
   };
 }
 
-/** Reports roles to create whose names differ from unlisted ones only by case, or by how accents are encoded. */
+/** Reports roles to create whose names differ from unlisted ones only by case, or by the Unicode form of accents. */
 function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRole[]): readonly FindingData[] {
   const keyOf = (name: string): string => name.normalize("NFC").toLowerCase();
   const sorted = unlisted.map(({ name }) => name).sort(byCodeUnit);
@@ -238,7 +238,7 @@ function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRol
   });
 }
 
-/** Reports roles that would get a name which another role keeps: the service would refuse it. */
+/** Reports roles that would get a name that another role keeps, which the service would refuse. */
 function nameCollisions(
   changes: readonly RoleChange[],
   liveRoles: readonly LiveRole[],
@@ -283,11 +283,11 @@ function declaredId(
 interface Renames {
   /** The live names of the roles to rename, by their new names. */
   readonly renames: ReadonlyMap<string, string>;
-  /** The new names of entries to which several live roles could belong, by the names of those roles. */
+  /** The new names of entries that several live roles could match, by the names of those roles. */
   readonly several: ReadonlyMap<string, string>;
 }
 
-/** An entry that may be renamed, with the previous names that it was found to take over. */
+/** An entry that may be a rename, with the entries that give up their names to it. */
 interface RenameAttempt {
   readonly name: string;
   readonly untried: string[];
@@ -301,9 +301,9 @@ function attempt({ name, previously = [] }: DesiredRole): RenameAttempt {
 /**
  * Finds the roles to rename.
  *
- * A live role with the new name, or with a temporary name made from it, wins over `previously`, so that a rename is done
- * once. A name that another entry has can only be taken if that entry is renamed itself: a chain. Two entries that swap
- * names need pins, because before and after the swap look the same.
+ * A live role with the new name, or with a temporary name made from it, takes precedence over `previously`, so that a
+ * rename is done only once. A name that another entry has can only be taken if that entry is itself renamed, in a
+ * chain. Two entries that swap names need pins, because before and after the swap look the same.
  */
 function findRenames(
   roles: readonly DesiredRole[],

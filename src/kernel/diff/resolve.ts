@@ -9,7 +9,7 @@ import type { Scope } from "./scope.ts";
 /** Receives the findings of a comparison. */
 export type ReportFinding = (found: FindingData) => void;
 
-/** Turns role names and ids into references, or reports why it cannot. */
+/** Resolves role names and ids to references, or reports why it cannot. */
 export interface RoleResolver {
   /** Returns the references of a member's roles; `null` if one cannot be resolved, which is reported. */
   resolve(member: string, roles: readonly string[], report: ReportFinding): readonly RoleRef[] | null;
@@ -25,12 +25,12 @@ export interface RoleResolver {
 }
 
 /**
- * A reference, or for a role that cannot be resolved the finding about the member, `null` if it has been reported
- * already.
+ * A reference; for a role that cannot be resolved, the finding about a member, or `null` if it has already been
+ * reported.
  */
 type Resolved = RoleRef | ((member: string) => FindingData | null);
 
-/** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
+/** Creates a resolver, which looks up declared names first, then live ids, then live names. */
 export function roleResolver(
   plan: RolePlan,
   { roles: live, ignoredRoles, ignoredLiveRoles }: Scope,
@@ -69,9 +69,9 @@ export function roleResolver(
     const declared = plan.declared.get(role);
     if (declared !== undefined) return declared === null ? declaredRef(role, null) : successorOf(declared);
     if (ignoredRoles.has(role)) return (name) => ({ code: "member-role-ignored", name, role });
-    // The entry of the role has the error.
+    // The error is reported at the role's entry.
     if (plan.unmatched.has(role)) return () => null;
-    // Ids come before names, or a role that is named like an id could take the place of the one with that id.
+    // Ids come before names: otherwise, a role whose name looks like an id could replace the role with that id.
     const [id, ...more] = names.has(role) ? [role] : (idsByName.get(role) ?? []);
     if (id === undefined) {
       const near = suggest(role);

@@ -19,7 +19,7 @@ export function roleCreation(after: RoleImage, reason: Reason): RoleChange {
   return withFingerprint<RoleChange>({ resource: "role", name, kind: "create", ...parts });
 }
 
-/** Returns the change of what the service can update in place; `null` if nothing differs. */
+/** Returns the change of the values that the service can update in place; `null` if nothing differs. */
 export function updateRole(role: DesiredRole, live: LiveRole, hasTemporaryName: boolean): RoleChange | null {
   const image = roleImage(live);
   // An interrupted run may have left the role with its temporary name.
@@ -58,7 +58,7 @@ export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string |
   return roleReplacement(live, declaredOver(roleImage(live), role), resumed, "immutable-field");
 }
 
-/** Returns the change that replaces a live role with a new one that has an image. */
+/** Returns the change that replaces a live role with a new role with an image. */
 export function roleReplacement(
   live: LiveRole,
   after: RoleImage,

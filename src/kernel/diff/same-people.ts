@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../lib/json-text.ts";
 import type { LiveMember } from "../../model/live.ts";
 
-/** Signs of a person besides the address. */
+/** Data that identify a person, besides the address. */
 interface Person {
   readonly address: string;
   readonly metadata: LiveMember["metadata"];

@@ -6,7 +6,7 @@ import { orderedState } from "./ordered-state.ts";
 /** Tests a text against a glob. */
 export type GlobMatch = (glob: string, text: string) => boolean;
 
-/** The live state without what the file ignores. */
+/** The live state without the roles and members that the file ignores. */
 export interface Scope {
   /** Roles that are not ignored; those with a temporary name have their former name. */
   readonly roles: readonly LiveRole[];
@@ -22,8 +22,8 @@ export interface Scope {
 }
 
 /**
- * Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
- * in lower case, are never ignored.
+ * Removes ignored roles and members from the live state, before anything is compared. Members with an address in
+ * `left`, in lower case, are never ignored.
  */
 export function scopeOf(
   live: LiveState,
@@ -43,7 +43,7 @@ export function scopeOf(
     roles: roles.map((role) => ({ ...role, name: permanentName(role.name, role.id) })),
     members: nothingIgnored ? live.members : live.members.filter((member) => !ignoredMember(member)),
     temporarilyNamed: new Set(roles.filter(({ id, name }) => isTemporaryName(name, id)).map(({ id }) => id)),
-    // An id comes before a name: an ignored role that is named like another's id does not hide that one.
+    // An id comes before a name: an ignored role whose name is another role's id does not hide that role.
     ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => (kept.has(name) ? [id] : [id, name]))),
     ignoredLiveRoles,
     ignoredMembers: nothingIgnored ? [] : live.members.filter(ignoredMember),

@@ -6,15 +6,18 @@ import type { FieldKind, KindValues } from "./kind.ts";
 export interface Field<Value> {
   /** Compares, shows, empties and restores values. */
   readonly kind: FieldKind<Value>;
-  /** The key in a response: of the resource, or of its `user` for a field of managed users. */
+  /** The key in a response: in the resource, or in its `user` for a field of managed users. */
   readonly response: string;
   /** The key in the request that creates the resource. */
   readonly post: string;
-  /** The key in the request that updates it, placed as in a response; `null` if the service cannot change the value in place. */
+  /**
+   * The key in the request that updates it, placed as in a response; `null` if the service cannot change the value in
+   * place.
+   */
   readonly put: string | null;
-  /** `false` if the service keeps a value once it has one. */
+  /** `false` if the service cannot remove a value once it is set. */
   readonly clearable: boolean;
-  /** `true` if it distinguishes people: members who are added or removed can be equal except for it. */
+  /** `true` if it distinguishes people: added or removed members may differ only in it. */
   readonly personal: boolean;
   /** The key of an entry in a file. */
   readonly declared: {

@@ -66,9 +66,11 @@ export interface PlanInput {
   readonly renewal?: Renewal;
   /** Matches the globs of `ignore`, guards and policies, as `globMatcher()` does. */
   readonly matches: GlobMatch;
-  /** Fingerprints of changes to leave out, along with those that depend on them. */
+  /** Fingerprints of changes to leave out; changes that depend on them are left out as well. */
   readonly leaveOut?: ReadonlySet<string>;
-  /** @internal The state of the base branch, whose rules judge the changes as well; absent: only those of `desired` do. */
+  /**
+   * @internal The state of the base branch, whose rules judge the changes as well; absent: only those of `desired` do.
+   */
   readonly base?: BaseRules;
 }
 
@@ -83,7 +85,7 @@ export function orderedInput(input: PlanInput): PlanInput {
   return { ...input, live: orderedState(input.live) };
 }
 
-/** Returns a function that judges the same changes, which are found only once, without some of them. */
+/** Returns a function that judges an input's changes without some of them, and finds the changes only once. */
 export function planParts<Result>(
   unordered: PlanInput,
   judge: Judge<Result>,
@@ -96,7 +98,7 @@ export function planParts<Result>(
   };
 }
 
-/** Makes a plan, or a part of one, of the changes of an input. */
+/** Makes a plan, or a part of one, from an input's changes. */
 export type Judge<Result> = (input: PlanInput, proposed: ProposedChanges) => Result;
 
 /** Returns an input that leaves out more changes. */
@@ -139,7 +141,7 @@ export interface ProposedChanges {
   readonly byFile: boolean;
 }
 
-/** Makes a plan of changes. */
+/** Makes a plan from changes. */
 export function planChanges(input: PlanInput, proposed: ProposedChanges): Plan {
   const judged = judgeChanges(input, proposed);
   const { before, after, changes, deferred, refusals, overridden, findings, ...summary } = judged;
@@ -158,7 +160,7 @@ export function planChanges(input: PlanInput, proposed: ProposedChanges): Plan {
 /** A plan without its reviewed state, with the access before and after. */
 type JudgedChanges = Omit<Plan, "reviewed"> & Record<"before" | "after", Access>;
 
-/** Reports what the service did not say about the key and the account. */
+/** Reports what the service did not disclose about the key and the account. */
 function unansweredBy(
   { callerUnknown, sandboxFailure }: LiveState,
   { environment }: DesiredState,
@@ -202,8 +204,8 @@ export function judgeChanges(
   });
   const held = blockHeldRoles({ roles: wanted.roles, members: ready }, deferred, live.members);
   const { changes } = held;
-  // Only an interrupted replacement makes these differ from `joined`; otherwise, a large merchant is not computed
-  // twice.
+  // These differ from `joined` only after an interrupted replacement; otherwise, this avoids computing a large
+  // merchant twice.
   const apart = hasSuccessors(wanted);
   const waits = deferred.length + held.deferred.length > 0;
   const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
@@ -273,7 +275,7 @@ export function judgeChanges(
       changes: changes.members,
       ...holders,
     });
-    // The rules of the base branch mean the role that is live under the name, even if the file renames it.
+    // The base branch's rules refer to the role that has the name live, even if the file renames it.
     const findBefore = roleFinder(joined, declared);
     const findStill = (role: string): string | undefined => {
       const key = findBefore(role) ?? "";
@@ -296,7 +298,7 @@ export function judgeChanges(
   const allChanges = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
   const fingerprint = planFingerprint(place, allChanges);
   const isWhole = leaveOut.size === 0;
-  // A selection of the changes is a different plan, and so is an undo.
+  // A selection of the changes, or an undo, is a different plan.
   const overridesOf = ({ guards: { overrides = [] } }: DesiredState): readonly string[] =>
     byFile ? overrides.filter((text) => isWhole || isBoundToPeople(text)) : [];
   const asWritten = (refusals: readonly Refusal[], enforcedBy?: string): readonly Refusal[] =>
@@ -421,7 +423,7 @@ function declaredRoles({ declared, replaced }: RolePlan): DeclaredRoles {
   return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name] as const)]);
 }
 
-/** Adds the verdicts on the state after everything to those on the state while some changes wait. */
+/** Adds the verdicts on the final state to those on the state while some changes are deferred. */
 function withLater(present: Judgement, later: Judgement): Judgement {
   const added = <Item>(items: readonly Item[], others: readonly Item[]): readonly Item[] => {
     const texts = new Set(items.map((item) => JSON.stringify(item)));
@@ -451,7 +453,7 @@ function assumedRoles(desired: DesiredState, { roles }: Scope): readonly Finding
   const namedIds = new Set(namedRoleIds(desired));
   return (
     assumed
-      // A documented role may be missing from every response, which does not mean that the file is wrong.
+      // A documented role may be missing from every response although the file is correct.
       .filter(({ id }) => namedIds.has(id) && !PREDEFINED_ROLES.includes(id))
       .map(({ id }): FindingData => ({ code: "role-not-retrieved", name: id }))
   );
@@ -481,7 +483,7 @@ export function namedRoleIds(desired: DesiredState): readonly string[] {
     ...granted,
     ...rolesInRules(desired),
     ...(desired.enforced ?? []).flatMap(rolesInRules),
-    // Members who can assign roles can assign these.
+    // Members who can assign roles can also assign predefined ones.
     ...(reachMatters(desired) ? PREDEFINED_ROLES : []),
   ].filter((name) => name.startsWith("role_") && !declared.has(name));
   return [...new Set(ids)].sort(byCodeUnit);
@@ -505,7 +507,7 @@ function unchangedByChoice(proposed: readonly Change[], kept: readonly Change[])
   return touched(proposed) - touched(kept);
 }
 
-/** Counts changes and unchanged entries; with `"all"`, every unchanged entry counts as unmanaged. */
+/** Counts changes and unchanged entries; if `unlisted` is `"all"`, every unchanged entry counts as unmanaged. */
 function count(changes: readonly Change[], untouched: number, unlisted: number | "all"): Counts {
   const of = (kind: Change["kind"]): number => changes.filter((change) => change.kind === kind).length;
   const isUnmanaged = unlisted === "all";

@@ -6,15 +6,15 @@ import { addressesOfPerson } from "../values/person.ts";
 import type { TimedState } from "./upcoming-dates.ts";
 
 /**
- * Returns the time since which a change is due: it does only what dates in the file cause, all of which have passed.
- * Removed access has ended, or is suspended; granted access has begun, or returns after a suspension. In ms since the
- * epoch; `null` for any other change.
+ * Returns the time since which a change is due: all its effects are caused by dates in the file that have passed.
+ * Removed access has ended or is suspended; granted access has begun or returns after a suspension. The time is in ms
+ * since the epoch; `null` for any other change.
  */
 export function dueSince(change: Change, desired: TimedState, now: number): number | null {
   return change.resource === "member" ? latest(pastTimesOf(change, desired, now)) : null;
 }
 
-/** Returns whether a change is due, or a part of it. */
+/** Returns whether a change is due, entirely or in part. */
 export function isDueInPart(change: Change, desired: TimedState, now: number): boolean {
   return change.resource === "member" && pastTimesOf(change, desired, now).some((time) => time !== undefined);
 }
@@ -49,7 +49,7 @@ function timesOf(change: MemberChange, desired: TimedState, now: number): readon
         case "access-ended":
           return [endOfMembership(member)];
         case "access-not-begun": {
-          // Between two grants, the one that is held has ended.
+          // Between two grants of a role, the grant that the member still holds has ended.
           const held = change.before.roles.flatMap((ref) => grantsOf(ref, member));
           return endsOfGrants({ roles: held }).filter((time) => isPast(time, now));
         }
@@ -57,7 +57,7 @@ function timesOf(change: MemberChange, desired: TimedState, now: number): readon
           return [];
       }
     case "replace":
-      // A renewed invitation has everything from the file, as a new one does.
+      // A renewed invitation takes all values from the file, like a new one.
       return backTimes(change.reason, member).length === 0
         ? [undefined]
         : creationTimes(change.after, change.reason, member);
@@ -73,7 +73,10 @@ function latest(times: readonly (number | undefined)[]): number | null {
   return Number.isFinite(last) ? last : null;
 }
 
-/** Returns why an entry has no membership, with which an expired invitation beside it goes; `null` if it has one. */
+/**
+ * Returns why an entry should have no membership, so that an expired invitation is removed as well; `null` if it
+ * should have one.
+ */
 function absenceOf(member: DesiredMember, now: number): Reason | null {
   const { absent } = activeAt(member, now);
   if (absent === null) return null;
@@ -127,13 +130,13 @@ function updateTimes(
     );
     return starts.length === 0 ? [undefined] : starts;
   });
-  // A suspension also takes a role that nobody has declared, but no date has granted it.
+  // A suspension also takes an undeclared role, but no date has granted that role.
   const isForeign = (ref: RoleRef): boolean =>
     member.roles !== undefined && grantOf(ref, member) === undefined;
   return [...added, ...diff.removed.map((ref) => (isForeign(ref) ? undefined : endOf(ref, reason, member)))];
 }
 
-/** Returns when a role that is removed has ended: with all its grants, or whatever role it is by a suspension. */
+/** Returns when a role that is removed has ended: when all its grants have ended, or for any role with a suspension. */
 export function endOf(ref: RoleRef, reason: Reason, member: DesiredMember): number | undefined {
   const suspended = reason === "suspended" ? member.suspended?.from?.starts : undefined;
   if (suspended !== undefined) return suspended;

@@ -20,10 +20,10 @@ import { dueSince, endOf, entryOf, pastTimesOf } from "./due-since.ts";
 
 /**
  * Plans only the changes that are due: everything else is left out. All access that has ended is taken, whatever is
- * wrong elsewhere: errors are warnings, and of a change that does more, what takes ended access is made alone. A rule
- * that refuses one of these keeps this one back, and no other. What gives access is left out if a rule, or a limit of
- * the run (`ofRun`), refuses anything, or if the role is not live yet. A removal that is due and deferred is left out
- * as well, but stays listed as deferred, so that nobody believes that it is done.
+ * wrong elsewhere: errors become warnings, and if a change does more, only its part that takes ended access is made. A
+ * rule that refuses one such removal keeps back only that one. Changes that give access are left out if a rule or a
+ * limit of the run (`ofRun`) refuses anything, or if the role is not live yet. A removal that is due and deferred is
+ * left out as well, but stays listed as deferred, so that nobody assumes that it is done.
  */
 export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): Plan {
   const input = orderedInput(unordered);
@@ -80,12 +80,14 @@ export function endedInstead(
   return reported(ended, leftOut);
 }
 
-/** Returns whether an error is about a role: rules may not be judged correctly. Others concern a member alone. */
+/**
+ * Returns whether an error is about a role: rules may then be judged incorrectly. Other errors concern only a member.
+ */
 function isRoleError({ severity, resource }: Finding): boolean {
   return severity === "error" && resource === "role";
 }
 
-/** Adds findings to a plan, whose errors are warnings: they concern nothing that it changes. */
+/** Adds findings to a plan, with its errors as warnings, since they concern nothing that the plan changes. */
 function reported(plan: Plan, data: readonly FindingData[]): Plan {
   return { ...plan, findings: [...plan.findings, ...data.map(toFinding)].map(asWarning) };
 }
@@ -94,7 +96,7 @@ function asWarning(finding: Finding): Finding {
   return { ...finding, severity: "warning" };
 }
 
-/** The plan that removes ended access, and the changes that it consists of. */
+/** The plan that removes ended access, and its changes. */
 interface EndedAccess {
   readonly plan: Plan;
   readonly taking: readonly MemberChange[];
@@ -102,7 +104,7 @@ interface EndedAccess {
   readonly candidates: readonly MemberChange[];
   /** Access that rules keep. */
   readonly kept: readonly FindingData[];
-  /** Access that is kept because it may be somebody else's. */
+  /** Access that is kept because it may belong to somebody else. */
   readonly unmatched: readonly FindingData[];
 }
 
@@ -156,8 +158,8 @@ function endedAccess(proposed: ProposedChanges, input: PlanInput): EndedAccess {
 }
 
 /**
- * Returns the sort key of changes that remove access: if a role has to keep a holder, somebody who stays is preferred,
- * and nobody waits for an invitation that is removed as well.
+ * Returns the sort key of changes that remove access: if a role must keep a holder, somebody who stays keeps it, and
+ * no removal waits for an invitation that is removed as well.
  */
 function takingOrder({ kind, reason, before, name, id }: MemberChange): string {
   const rank = before?.status !== "accepted" ? 0 : reason === "left" ? 1 : kind === "delete" ? 2 : 3;
@@ -165,7 +167,7 @@ function takingOrder({ kind, reason, before, name, id }: MemberChange): string {
 }
 
 /**
- * Adds the changes that grant access, unless anything refuses them or may not be judged correctly. Access that a rule
+ * Adds the changes that grant access, unless anything refuses them or cannot be judged reliably. Access that a rule
  * keeps is removed if those who gain access make up for it, as the next holder of a role does.
  */
 function withGiven(
@@ -198,7 +200,7 @@ function planTakings(selected: readonly MemberChange[], proposed: ProposedChange
   };
 }
 
-/** Plans some of the changes of members, and leaves out all others. */
+/** Plans some of the members' changes, and leaves out all others. */
 function planSelected(selected: readonly MemberChange[], proposed: ProposedChanges, input: PlanInput): Plan {
   const { desired, leaveOut = [], now } = input;
   const { changes: all, unchanged } = proposed.members;
@@ -236,7 +238,7 @@ function keyOf({ id, name }: MemberChange): string {
   return id ?? name;
 }
 
-/** Reports the entries with ended access of which it is not clear to whom they belong. */
+/** Reports entries with ended access whose members cannot be identified. */
 function unmatchedAccess(
   { members, scope }: ProposedChanges,
   { desired, now }: PlanInput,
@@ -261,7 +263,7 @@ function unmatchedAccess(
 function endedPart(change: MemberChange, { desired, now }: PlanInput): MemberChange | null {
   const member = entryOf(change, desired);
   if (member === undefined) return null;
-  // The membership of a previous address is removed for another reason, but what it holds has ended as well.
+  // The membership of a previous address is removed for another reason, but its access has ended as well.
   const taking =
     change.kind === "delete" && change.reason === "address-changed"
       ? takingAll(change, reasonOf(activeAt(member, now)))
@@ -269,7 +271,7 @@ function endedPart(change: MemberChange, { desired, now }: PlanInput): MemberCha
   return takingOnly(taking, (ref) => (endOf(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
 }
 
-/** Returns an update that takes all roles, as a substitute for a removal. */
+/** Returns an update that takes all roles, to replace a removal. */
 function takingAll(
   removal: Extract<MemberChange, { readonly kind: "delete" }>,
   reason: Reason,
@@ -296,7 +298,7 @@ function removedBy({ fields }: MemberChange): readonly RoleRef[] {
   return fields.flatMap((diff) => (diff.field === "roles" ? diff.removed : []));
 }
 
-/** Reports the effects of dates in changes that also do something else. */
+/** Reports the due effects that are left out of changes that also do something else. */
 function leftOutOf(change: MemberChange, input: PlanInput): readonly FindingData[] {
   const { desired, now } = input;
   const part = endedPart(change, input);
@@ -317,7 +319,7 @@ function withLiveRoles(change: MemberChange): MemberChange | null {
   return live.roles.length > 0 && givesAccess(part) ? part : null;
 }
 
-/** Reports the roles that a change would give, and that a full apply has to create first. */
+/** Reports the roles that a change would give but that a full apply must create first. */
 function lackingRoles({ name, after }: MemberChange): readonly FindingData[] {
   const roles = after?.roles.flatMap((ref) => (isLiveRole(ref) ? [] : ref.name)) ?? [];
   return roles.length === 0 ? [] : [{ code: "due-left-out", name, because: { roles } }];

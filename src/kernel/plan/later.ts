@@ -17,7 +17,9 @@ export interface LaterDay {
   /** At least one. */
   readonly dates: readonly UpcomingDate[];
   readonly refusals: readonly Refusal[];
-  /** People who become administrators or gain sensitive permissions, except those who also do so by the base's files. */
+  /**
+   * People who become administrators or gain sensitive permissions, except those who also do so by the base's files.
+   */
   readonly gains: readonly DatedGain[];
 }
 
@@ -25,16 +27,16 @@ export interface LaterDay {
 interface DatedGain {
   readonly name: string;
   /**
-   * Roles of administrators, or sensitive permissions that are held or within reach; all roles on a day that is not
-   * judged.
+   * Roles of administrators, or sensitive permissions that are held or within reach; on a day that is not judged, all
+   * roles.
    */
   readonly gained: readonly string[];
 }
 
-/** The part of a plan that a day is judged by. */
+/** The part of a plan that is needed to judge a day. */
 type JudgedPlan = Omit<RunPlan & CountedPlan, "reviewed"> & Partial<Pick<Plan, "reviewed">>;
 
-/** Judges the same states as of another time, without the changes of these fingerprints. */
+/** Judges the same states at another time, without the changes with these fingerprints. */
 export type JudgeAt = (now: number) => (without?: ReadonlySet<string>) => JudgedPlan;
 
 /** The dates of a merchant's files, and how to judge their effects. */
@@ -45,7 +47,7 @@ export interface DatedMerchant {
   readonly planned?: PlannedDates | undefined;
 }
 
-/** A plan with its live state, and how to judge them as of another time. */
+/** A plan with its live state, and a function that judges them at another time. */
 interface PlannedDates extends Pick<CountedPart, "plan" | "live"> {
   readonly judgeAt: JudgeAt;
 }
@@ -59,7 +61,7 @@ const MAX_BRINGING = 50;
 /**
  * Returns, for each merchant of a run, the days on which dates have an effect, the earliest first. Judges the first of
  * them as if everything due until then were done, including the limits of the run and rules across merchants.
- * `declared` are all merchants that these count.
+ * `declared` has all merchants to which these rules apply.
  */
 export function laterDays(
   merchants: readonly DatedMerchant[],
@@ -122,12 +124,12 @@ function refusedAcross(
   return added;
 }
 
-/** Returns a plan that nothing refuses. */
+/** Returns a plan without its refusals and findings. */
 function asMade(plan: CountedPlan): CountedPlan {
   return { ...plan, refusals: [], findings: [] };
 }
 
-/** A day of one merchant; `part` is what it adds, `null` if it is not judged. */
+/** A day of one merchant; `part` is what the day adds; `null` if it is not judged. */
 interface JudgedDay {
   readonly day: LaterDay;
   readonly part: {
@@ -153,7 +155,7 @@ function daysOf(
     if (!judged.has(day)) return { day: { ...day, gains: possibleGains(day.dates) }, part: null };
     const { added, whole, refusals, gains } = judgeDay(day.at, planned.judgeAt, files.members);
     const plan = { ...added, refusals: [], reviewed: { at: day.at } };
-    // Others gain something on dates that are not requested.
+    // Other people gain something from dates that are not requested.
     const emails = new Set(day.dates.map(({ email }) => email.toLowerCase()));
     const own = gains.filter(({ name }) => emails.has(name.toLowerCase()));
     return { day: { ...day, refusals, gains: own }, part: { plan, files, whole } };
@@ -161,8 +163,8 @@ function daysOf(
 }
 
 /**
- * Returns what a day adds, and its refusals and gains. Limits of how much changes at once count what this day adds; other rules
- * judge the state that it leads to.
+ * Returns what a day adds, and its refusals and gains. Limits on simultaneous changes count what this day adds; other
+ * rules judge the resulting state.
  */
 function judgeDay(
   time: number,
@@ -203,7 +205,7 @@ function newGains(
   });
 }
 
-/** Returns the risky gains of a plan by name: the permissions of administrators go without saying. */
+/** Returns the risky gains of a plan by name: new administrators' permissions are omitted. */
 function riskyGains(
   { changes, impact }: JudgedPlan,
   entries: RunFiles["members"],

@@ -9,11 +9,11 @@ import { toFinding } from "../findings/findings.ts";
 import { toRefusal } from "../findings/refusals.ts";
 import { buildPlan, type PlanInput } from "./build-plan.ts";
 
-/** The managed users whose passwords are set, by their addresses. */
+/** Selects, by address, the managed users whose passwords are set. */
 export interface RotationTargets {
   /** Returns whether an address is given, or matched by a glob. */
   readonly includes: (email: string) => boolean;
-  /** Returns whether an address itself is given. */
+  /** Returns whether an address is given literally. */
   readonly names: (email: string) => boolean;
 }
 
@@ -23,7 +23,7 @@ export interface RotatedMember {
   readonly live: LiveMember | null;
 }
 
-/** Returns the managed members that a file lists at a time, in ms since the epoch, and that are chosen. */
+/** Returns the chosen managed members that a file lists at a time, in ms since the epoch. */
 export function rotatedMembers(
   { members = [], leavers }: Pick<DesiredState, "members" | "leavers">,
   live: LiveState,
@@ -46,13 +46,13 @@ export function rotatedMembers(
 
 function isMeant({ id, email }: DesiredMember, live: LiveMember): boolean {
   if (id !== undefined) return live.id === id;
-  // An expired invitation of the same address may stand beside the membership.
+  // An expired invitation of the same address may exist beside the membership.
   return live.status !== "expired" && live.user?.email?.toLowerCase() === email.toLowerCase();
 }
 
 /**
- * Plans new passwords of a merchant's managed users: no other change. A new password enables a disabled user, so these
- * are left out unless they are named, which needs an override.
+ * Plans new passwords for a merchant's managed users, and no other change. A new password enables a disabled user, so
+ * these are left out unless they are named, which needs an override.
  */
 export function planRotation(input: PlanInput, targets: RotationTargets): Plan {
   const { desired, live, now } = input;
@@ -64,7 +64,7 @@ export function planRotation(input: PlanInput, targets: RotationTargets): Plan {
   const byGlob = emails.filter((email) => !targets.names(email));
   return {
     ...plan,
-    // Bound to the users that it would enable.
+    // The override is bound to the users that the plan would enable.
     fingerprint: planFingerprint(
       plan,
       asTargets.map((email) => ({ fingerprint: email.toLowerCase() })),
@@ -79,7 +79,7 @@ function isDisabled(live: LiveMember | null): boolean {
   return live?.status === "disabled";
 }
 
-/** Returns the change that sets a password, and leaves everything else of the member as it is. */
+/** Returns the change that sets a member's password and nothing else. */
 export function passwordChange(
   { member, live }: RotatedMember & { readonly live: LiveMember },
   { roles }: Pick<LiveState, "roles">,

@@ -31,7 +31,7 @@ import {
 import { type Reach, reaching } from "../rules/reach.ts";
 import { hiddenDates, type UpcomingDate, upcomingDates } from "./upcoming-dates.ts";
 
-/** Inputs of a plan's reviewed state. */
+/** The inputs of a plan's reviewed state. */
 export interface ReviewedInput extends Pick<Plan, "merchant" | "environment" | "service"> {
   readonly now: number;
   readonly desired: DesiredState;
@@ -41,7 +41,7 @@ export interface ReviewedInput extends Pick<Plan, "merchant" | "environment" | "
   readonly after: Access;
 }
 
-/** Returns what a plan shows. */
+/** Returns the reviewed state of a plan: what a reviewer of the plan sees. */
 export function reviewedStateOf(input: ReviewedInput): ReviewedState {
   const { merchant, environment, service, now, desired, changes, deferred, after } = input;
   const rows = resourceRows({ changes, deferred });
@@ -78,7 +78,7 @@ export function resourceRows({
   return { roles: rowsOf("role"), members: rowsOf("member") };
 }
 
-/** Returns a change's rows: two for an invitation that is renewed under another address. */
+/** Returns the rows of a change: two for an invitation that is renewed for another address. */
 export function rowsOfChange(change: Change): readonly ReviewedResource[] {
   const { id, kind } = change;
   const replaced = kind === "replace" && ({ replaced: true } as const);
@@ -116,7 +116,7 @@ function nameOfPerson(email: string | null, { id, name }: { id: string | null; n
   return (email ?? id ?? name).toLowerCase();
 }
 
-/** Returns the name of somebody in rows: the address in lower case, else the id. */
+/** Returns the name of a person in rows: the address in lower case, or else the id. */
 function personName({ email, id, name }: Pick<PersonAccess, "email" | "id" | "name">): string {
   return nameOfPerson(email, { id, name });
 }
@@ -126,7 +126,7 @@ export function roleRowValues(image: RoleImage): FieldValues {
   return rowValues<RoleImage>(ROLE_FIELDS, image);
 }
 
-/** Returns the values of a member's fields, and what else an image says of a managed user. */
+/** Returns the values of a member's fields, and the other data of a managed user. */
 export function memberRowValues(image: MemberImage): FieldValues {
   const { managed } = image;
   const passwordEnv = managed?.passwordEnv;
@@ -158,7 +158,7 @@ export function unknownPermissions(role: string): string {
   return `all of ${role}`;
 }
 
-/** Sets of permissions, each once. */
+/** Distinct sets of permissions. */
 interface PermissionSets {
   indexOf(permissions: readonly string[]): number;
   all(): readonly (readonly string[])[];
@@ -183,7 +183,7 @@ function createPermissionSets(): PermissionSets {
 
 /** The permissions of people in a state of access. */
 export interface PersonPermissions {
-  /** Of those who can use their roles. */
+  /** Returns the permissions of a person who can use their roles. */
   held(name: string): readonly string[];
   reach(name: string): readonly string[];
   /** Returns what roles grant, by their keys. */
@@ -266,7 +266,7 @@ function reviewedPeople(
   return [...rows, ...later];
 }
 
-/** Yields the names of people whose permissions may differ because their roles do. */
+/** Yields the names of people whose permissions may differ because their roles differ. */
 function* namesOfAffected(before: Access, after: Access): Generator<string> {
   if (before.people === after.people && before.roles === after.roles) return;
   const roles = new Set(
@@ -311,7 +311,10 @@ function reviewedDates(
   return [...dates.map(reviewed), ...hidden.map((date) => ({ ...reviewed(date), hidden: true as const }))];
 }
 
-/** Returns what an entry's membership has from a date on besides the roles that begin, as JSON; `undefined` for nothing. */
+/**
+ * Returns the fields of an entry's membership from a date on, besides the roles that begin, as JSON; `undefined` if
+ * there are none.
+ */
 export function fieldsOfDate(
   { what, at }: Pick<UpcomingDate, "what" | "at">,
   entry: DesiredMember | undefined,

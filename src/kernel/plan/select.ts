@@ -20,7 +20,7 @@ import { judgeRun } from "../rules/overrides.ts";
 interface Dependency {
   /** Fingerprint of the change that depends on the other. */
   readonly dependent: string;
-  /** The reason, as the end of "left out too: …". */
+  /** The reason, worded to follow "left out too: ". */
   readonly why: string;
 }
 
@@ -115,7 +115,7 @@ function* removalsOfHeldRoles(
   }
 }
 
-/** Finds changes that give a role the former name of another one: names are unique at the service. */
+/** Finds changes that give a role the former name of another role: the service requires unique names. */
 function* namesInUse(roles: readonly RoleChange[]): Generator<DependentPair> {
   const holders = new Map(roles.flatMap((change) => (change.before ? [[change.before.name, change]] : [])));
   for (const role of roles) {
@@ -142,10 +142,10 @@ export function* invitationsInTheWay(members: readonly MemberChange[]): Generato
   }
 }
 
-/** A merchant's plan, parts of which can be planned. */
+/** A merchant's plan, from which parts can be selected. */
 export interface SelectablePlan {
   readonly plan: Plan;
-  /** Plans the same states without the changes of these fingerprints. */
+  /** Plans the same states without the changes with these fingerprints. */
   readonly planWithout: (leaveOut: ReadonlySet<string>) => Plan;
   readonly files: DesiredState;
   readonly live: LiveState;
@@ -199,14 +199,17 @@ export function dependenciesBetween(plans: readonly Plan[]): Dependencies {
   );
 }
 
-/** Returns the changes to leave out. With any, deferred ones are too: leaving out another must not make them due. */
+/**
+ * Returns the changes to leave out. If there are any, deferred changes are left out as well: leaving out another
+ * change must not make them due.
+ */
 function withDeferred({ changes, deferred }: Plan, isOut: (at: number) => boolean): ReadonlySet<string> {
   const kept = changes.filter((_, index) => isOut(index));
   if (kept.length === 0) return NONE;
   return new Set([...kept, ...deferred.map(({ change }) => change)].map(({ fingerprint }) => fingerprint));
 }
 
-/** Returns a function that plans a part, and keeps the last one. */
+/** Returns a function that plans a part of a plan, and caches the last result. */
 function partPlanner({ plan, planWithout, files }: SelectablePlan): SelectablePlan["planWithout"] {
   let last: { readonly leaveOut: ReadonlySet<string>; readonly part: Plan } | null = null;
   // The overrides of a whole run are not part of a plan, and a selection is a different run.
@@ -256,8 +259,8 @@ function sendsMetadata({ kind, fields }: Change): boolean {
 }
 
 /**
- * Returns whether a value was rounded: known for a live value; one from a journal counts if it is too large to be
- * exact.
+ * Returns whether a value was rounded. This is recorded for a live value; a journal's value counts as rounded if it is
+ * too large to be exact.
  */
 function isRounded(key: string, value: JsonValue, live: LiveRole | LiveMember | undefined): boolean {
   const current = live?.metadata[key];

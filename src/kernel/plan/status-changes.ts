@@ -4,8 +4,8 @@ import type { Finding } from "../../model/plan.ts";
 import { toFinding } from "../findings/findings.ts";
 
 /**
- * Returns the members who were enabled or disabled between two reads, except the ids in `enabled`; the progress of an
- * invitation is not a finding.
+ * Returns the members who were enabled or disabled between two reads, except the ids in `enabled`; a change in an
+ * invitation's status is not a finding.
  */
 export function statusChanges(
   before: Pick<LiveState, "members">,

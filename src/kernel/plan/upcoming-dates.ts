@@ -4,7 +4,7 @@ import { isSuspended } from "../diff/active-member.ts";
 import type { DateEffect } from "../findings/date-words.ts";
 import { addressesOfPerson } from "../values/person.ts";
 
-/** The part of a desired state that says when access ends. */
+/** The part of a desired state that has dates. */
 export type TimedState = Pick<DesiredState, "members" | "leavers">;
 
 /** An upcoming effect of a date in the files. */
@@ -13,7 +13,7 @@ export interface UpcomingDate extends DateEffect {
   readonly at: number;
 }
 
-/** Returns the effects of the future dates of a file: the earliest first, then by address. */
+/** Returns the effects of the future dates of a file: sorted by time, then by address. */
 export function upcomingDates(
   { members = [], leavers = [] }: TimedState,
   now: number,
@@ -35,7 +35,7 @@ export function upcomingDates(
     .sort((a, b) => a.at - b.at || by(({ email }: UpcomingDate) => email)(a, b));
 }
 
-/** Returns the dates to come of which nothing comes, because somebody leaves or a membership ends before. */
+/** Returns the future dates that have no effect because the person leaves or the membership ends first. */
 export function hiddenDates(desired: TimedState, now: number): readonly UpcomingDate[] {
   const { members = [] } = desired;
   const shown = new Set(upcomingDates(desired, now).map(dateText));
@@ -51,7 +51,7 @@ function dateText({ at, email, what, roles }: UpcomingDate): string {
 
 const SOON = 30 * 86_400_000;
 
-/** Returns the effects of the dates of a file within 30 days, and who leaves at any time. */
+/** Returns the effects of the dates of a file within 30 days, and all future leavers. */
 export function soonDates(desired: TimedState, now: number): readonly UpcomingDate[] {
   return upcomingDates(desired, now).filter(
     ({ at, what }) => at <= now + SOON || what === "leaves" || what === "leaves-unlisted",
@@ -65,7 +65,7 @@ export function bringsAccess({ what }: UpcomingDate): boolean {
 
 type OwnDate = Omit<UpcomingDate, "email">;
 
-/** Returns when the membership begins, with its first roles, and when more roles do. */
+/** Returns when the membership begins with its first roles, and when further roles begin. */
 function beginningsOf(member: DesiredMember): readonly OwnDate[] {
   const { from, until, roles = [] } = member;
   const start = from?.starts ?? Number.NEGATIVE_INFINITY;
@@ -118,7 +118,7 @@ function hasOwnEnds({ until, roles = [] }: DesiredMember): boolean {
   return until !== undefined || roles.some((grant) => grant.until);
 }
 
-/** Returns whether an entry has a date for the beginning of access, or for a suspension. */
+/** Returns whether an entry has a start date or a suspension. */
 function hasBeginnings({ from, suspended, roles = [] }: DesiredMember): boolean {
   return from !== undefined || suspended !== undefined || roles.some((grant) => grant.from);
 }

@@ -15,7 +15,7 @@ export interface WithholdInput extends Pick<Removals, "declared" | "callerId"> {
   readonly found: AccessChanges;
   /** Fingerprints of changes to leave out. */
   readonly leaveOut: ReadonlySet<string>;
-  /** Removals that wait whatever the guards say: of `found`, or of members whom these change now. */
+  /** Removals that wait regardless of the guards: of `found`, or of members whom `found` changes now. */
   readonly waiting: readonly Deferred[];
   /** The guards of the merchant's own files, and those of each set of enforced rules. */
   readonly guards: GuardSettings;
@@ -36,7 +36,7 @@ export interface WithheldChanges {
   readonly withheldByEnforced: readonly Withheld[];
 }
 
-/** Leaves changes out, and lets the guards defer removals: the other parts of an update are made now. */
+/** Leaves changes out, and lets the guards defer removals: the other parts of such an update are made now. */
 export function withholdRemovals({
   scope,
   found,
@@ -76,7 +76,7 @@ export function withholdRemovals({
   );
   const withheld = [current, whole].flatMap(removalsIn).map(({ deferred }) => deferred);
   const taken = new Set(chosen.map(({ change }) => change.fingerprint));
-  // A person's removal comes after the other removals from them.
+  // A person's removal comes after removals of single roles.
   const removals = distinctDeferred([
     ...withheld.filter(({ change }) => !taken.has(change.fingerprint)),
     ...chosen,
@@ -95,7 +95,7 @@ export function withholdRemovals({
   };
 }
 
-/** Returns the invitations to addresses of members whose removal waits. */
+/** Returns the invitations to addresses of members whose removal is deferred. */
 function invitationsAfter(
   removals: readonly Deferred[],
   members: readonly MemberChange[],
@@ -117,7 +117,7 @@ function removalsIn({
   );
 }
 
-/** Returns a removal with the change that takes the role first: a person may lose it before their membership. */
+/** Returns a removal with the first change that takes the role: a person may lose the role before the membership. */
 function firstLoss(removal: Withheld["deferred"][number], { members }: AccessChanges): typeof removal {
   const { deferred, key } = removal;
   const change = members.find(({ id, kind }) => kind === "update" && id === deferred.change.id);
@@ -127,7 +127,7 @@ function firstLoss(removal: Withheld["deferred"][number], { members }: AccessCha
   return isFirst ? { ...removal, deferred: { ...deferred, change } } : removal;
 }
 
-/** The parts of an update, of which the removal of some roles waits. */
+/** The parts of an update, in which the removal of some roles is deferred. */
 interface Parts {
   readonly now: MemberChange;
   readonly later: MemberChange;
@@ -137,8 +137,8 @@ interface Parts {
 type Divided = ReadonlyMap<string, Parts>;
 
 /**
- * Divides the updates that wait. The update of the key's owner stays whole, since removing the others may require what
- * it loses.
+ * Divides the deferred updates. The update of the key's owner stays whole, since removing others may require the
+ * permissions that it loses.
  */
 function divide(withheld: Withheld["deferred"], callerId: string | null): Divided {
   const roles = new Map<MemberChange, Set<string>>();
@@ -158,8 +158,9 @@ function divide(withheld: Withheld["deferred"], callerId: string | null): Divide
 }
 
 /**
- * Divides an update at the removal of some roles; `null` if nothing else is left of it. What it grants waits too: beside a
- * role that stays, it might break a rule. So does a move to the successor of a role.
+ * Splits off the removal of some roles from an update; `null` if the update does nothing else. Granted roles are
+ * deferred too, since in combination with a role that stays they might break a rule. So is a move to a role's
+ * successor.
  */
 function partsOf(change: MemberChange, waiting: ReadonlySet<string>): Parts | null {
   if (change.kind !== "update") return null;
@@ -183,7 +184,7 @@ function roleKeeper({ roles }: MemberImage): (role: RoleRef) => boolean {
   return ({ id, name }) => ids.has(id) || names.has(name);
 }
 
-/** Returns changes without the later parts of updates that are left out in part. */
+/** Returns changes, with only the current part of each divided update. */
 function withParts(
   { roles, members }: AccessChanges,
   divided: Divided,

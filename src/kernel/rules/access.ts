@@ -10,7 +10,7 @@ export interface RoleAccess {
   readonly id: string | null;
   readonly name: string;
   /**
-   * `null` if the service does not report them: for a predefined role without any, or a role that no longer exists.
+   * `null` if the service does not report them: it reports none for a predefined role, or the role no longer exists.
    */
   readonly permissions: readonly string[] | null;
   readonly custom: boolean;
@@ -26,7 +26,7 @@ export interface PersonAccess {
   readonly email: string | null;
   /** `invited` for a member whom the plan invites. */
   readonly status: MemberStatus | "invited";
-  /** Keys of `Access.roles`. */
+  /** Keys in `Access.roles`. */
   readonly roles: readonly string[];
   /** True for a service or system account; `null` for an unknown type of user. */
   readonly serviceAccount: boolean | null;
@@ -74,7 +74,7 @@ export function accessBefore(
 ): Access {
   const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
   const people = members.map((member) => personAccess(member, successors));
-  // Changes to their roles affect ignored members, too.
+  // Changes to roles also affect ignored members who hold them.
   for (const member of ignoredMembers) people.push(personAccess(member, successors));
   const ignored = new Set(ignoredLiveRoles);
   const entries = [...ignoredLiveRoles, ...roles].map((role) => {
@@ -116,7 +116,7 @@ export function accessAfter(before: Access, changes: AccessChanges, options: Acc
     const current = change === undefined ? former : personAfter(change, former, keysOf);
     if (current !== null) people.push(current);
   }
-  // There can be only one invitation to an address.
+  // An address can have only one invitation.
   const added = new Map<string, PersonAccess>();
   for (const change of changes.members) {
     const is = change.kind === "create" ? personAfter(change, null, keysOf) : null;
@@ -199,7 +199,7 @@ export interface Granted {
 
 const NOTHING: Granted = { permissions: new Set(), unknown: [] };
 
-/** Returns a function that gives a member's permissions; members with the same roles share one result. */
+/** Returns a function that returns a member's permissions; members with the same roles share one result. */
 export function granting(
   { roles, removed }: Access,
   counts: (person: PersonAccess) => boolean = isActive,
@@ -282,7 +282,7 @@ function hasRepeats(roles: readonly string[]): boolean {
   return false;
 }
 
-/** The names in the file of the roles that it declares, by key. */
+/** The names of the roles that the file declares, by key. */
 export type DeclaredRoles = ReadonlyMap<string, string>;
 
 /** The roles that names and ids in the files mean. */
@@ -294,9 +294,9 @@ export interface RoleNames {
 }
 
 /**
- * Indexes roles by their names and ids. An id takes precedence over a name. If several roles have a name, it means the
- * one that the file declares, else the one that is not hidden, else a custom one; the order of the roles does not
- * matter. A declared role is also known by its name in the file, which an apply may still have to set.
+ * Indexes roles by their names and ids. An id takes precedence over a name. If several roles share a name, the name
+ * refers to the declared one, else the one that is not hidden, else a custom one, whatever the order of the roles. A
+ * declared role is also known by its name in the file, which an apply may still have to set.
  */
 export function roleNames({ roles }: Access, declared: DeclaredRoles): RoleNames {
   const rank = (key: string, { custom, hidden }: RoleAccess): number =>
@@ -323,14 +323,17 @@ export function roleNames({ roles }: Access, declared: DeclaredRoles): RoleNames
   };
 }
 
-/** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
+/**
+ * Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the
+ * name.
+ */
 export function roleFinder(access: Access, declared: DeclaredRoles): RoleNames["find"] {
   return roleNames(access, declared).find;
 }
 
 /**
- * Returns a function that finds a role's key in a live access by its name after the changes that the files lead to, else by
- * its live name: rules name a role as the files do, also before it is renamed.
+ * Returns a function that finds a role's key in a live access by its name after the files' changes, else by its live
+ * name: rules use the names in the files even before a role is renamed.
  */
 export function liveRoleFinder(
   before: Access,

@@ -24,7 +24,7 @@ import {
 } from "./people-across.ts";
 import { NO_POLICIES, namesInRunLimits } from "./settings/every-setting.ts";
 
-/** A rule across merchants, as a rule for a single access that has everything that people hold and the rule counts. */
+/** A rule across merchants, as a rule on a single access that combines everything that the rule counts. */
 interface RuleAcross {
   readonly text: string;
   readonly counted: readonly Counted[];
@@ -120,7 +120,7 @@ function rulesOf({ policies, checks, origin: { file, path } }: RulesAcross): rea
   ];
 }
 
-/** Joins, for all merchants, what people hold of the things that a rule counts. */
+/** Combines, over all merchants, what people hold that a rule counts. */
 function joined({ counted }: RuleAcross, merchants: readonly CountedMerchant[], phase: AccessPhase): Access {
   const held = new Map<string, string[]>();
   for (const one of counted) {
@@ -140,7 +140,7 @@ function joined({ counted }: RuleAcross, merchants: readonly CountedMerchant[], 
   };
 }
 
-/** Returns what breaks a rule, at all merchants together. */
+/** Returns the violations of a rule over all merchants together. */
 function violationsOf(
   { rules }: RuleAcross,
   [access, settled]: readonly [access: Access, settled: Access],
@@ -176,7 +176,7 @@ function codesOf(merchants: readonly CountedMerchant[]): ReadonlySet<string> {
   return new Set(merchants.map(({ files }) => files.merchant));
 }
 
-/** Describes a violation: what people hold where, and who can change the rule. */
+/** Describes a violation: who holds what at which merchants, and who can change the rule. */
 function refusalOf(
   violation: Violation,
   tense: Tense,
@@ -221,7 +221,9 @@ export interface ResultAcross extends Pick<RuleAcross, "text" | "origin" | "at">
   }[];
 }
 
-/** Judges the current access by the rules across merchants; a merchant without a plan counts as declared. */
+/**
+ * Judges the current access by the rules across merchants; for a merchant without a plan, the declared access counts.
+ */
 export function resultsAcross(
   run: readonly PlanInRun[],
   declared: readonly DesiredState[],
@@ -256,7 +258,10 @@ interface OpenRuleSet {
   readonly merchants: readonly CountedMerchant[];
 }
 
-/** Judges the plans of a run by the rules across merchants; the other merchants of the project count as declared. */
+/**
+ * Judges the plans of a run by the rules across merchants; for the project's other merchants, the declared access
+ * counts.
+ */
 export function judgeAcross<P extends CountedPlan>(
   run: readonly CountedPart<P>[],
   declared: readonly DesiredState[],
@@ -270,7 +275,7 @@ export function judgeAcross<P extends CountedPlan>(
   const unapplied = new Set(
     parts.flatMap(({ plan, isApplied }) => (isApplied === false || isStopped(plan) ? plan.merchant : [])),
   );
-  // A plan that is refused here does not remove anything either, which may break a rule at another merchant.
+  // A plan that is refused here removes nothing, which may break a rule at another merchant.
   let said: readonly Said[];
   let known: number;
   do {
@@ -292,12 +297,12 @@ export function judgeAcross<P extends CountedPlan>(
   });
 }
 
-/** Returns whether a plan is not applied, whatever the rules across merchants say. */
+/** Returns whether a plan is not applied, regardless of the rules across merchants. */
 function isStopped({ refusals, findings }: CountedPlan): boolean {
   return refusals.length > 0 || findings.some(({ severity }) => severity === "error");
 }
 
-/** Judges plans of which some are not applied. */
+/** Judges plans, some of which are not applied. */
 function saidOf(sets: readonly OpenRuleSet[], unapplied: ReadonlySet<string>): readonly Said[] {
   const saidBy = ({ set, merchants }: OpenRuleSet): readonly Said[] => {
     const counted = merchants.map((one) => (unapplied.has(one.files.merchant) ? withoutLosses(one) : one));
@@ -306,7 +311,7 @@ function saidOf(sets: readonly OpenRuleSet[], unapplied: ReadonlySet<string>): r
   const own = sets.filter(({ set }) => !set.by).flatMap(saidBy);
   const keyOf = ({ code, name, check }: Refusal): string => JSON.stringify([code, name, check]);
   const refused = new Set(own.flatMap(({ refusal }) => (refusal ? keyOf(refusal) : [])));
-  // A refusal by the project itself is not a loosening.
+  // A refusal that the head branch's project also gives is not caused by a loosened rule.
   const byBase = sets
     .filter(({ set }) => set.by)
     .flatMap(saidBy)
@@ -316,10 +321,10 @@ function saidOf(sets: readonly OpenRuleSet[], unapplied: ReadonlySet<string>): r
   return [...own, ...byBase];
 }
 
-/** The codes of refusals by rules across merchants begin with it. */
+/** The prefix of the codes of refusals by rules across merchants. */
 const ACROSS = "across-";
 
-/** Returns whether a rule across merchants has a setting. */
+/** Returns whether a refusal or finding comes from a rule across merchants. */
 export function isAcross({ code }: Pick<Refusal | Finding, "code">): boolean {
   return code.startsWith(ACROSS);
 }
@@ -335,7 +340,7 @@ function unjudged<P extends CountedPlan>(plan: P): P {
   };
 }
 
-/** Refuses what plans make worse, at the merchants where people gain it; warns of what exists. */
+/** Refuses violations that plans make worse, at the merchants where people gain access; warns about existing ones. */
 function judgeRule(rule: RuleAcross, merchants: readonly CountedMerchant[], set: RuleSet): readonly Said[] {
   const [before, after, settled] = (["before", "after", "settled"] as const).map((phase) =>
     joined(rule, merchants, phase),
@@ -379,7 +384,7 @@ function unknownTo({ names, rules }: RuleSet, merchants: readonly CountedMerchan
   const unknown = names.flatMap(({ what, name }): readonly Said[] => {
     if (what === "role") {
       const near = PREDEFINED_ROLES.find((id) => isSlip(name, id)) ?? null;
-      // The files of a merchant that was not read do not contain the ids of its roles.
+      // The files of a merchant that was not read do not show the ids of its live roles.
       const mayBeId = isLikeRoleId(name) && near === null && !merchants.every(({ isPlanned }) => isPlanned);
       const isKnown =
         PREDEFINED_ROLES.includes(name) || mayBeId || merchants.some((merchant) => merchant.hasRole(name));
@@ -414,7 +419,10 @@ export function unknownAcross(states: readonly DesiredState[]): readonly Located
     });
 }
 
-/** Returns where the rule across merchants behind a refusal or finding is; `null` if it is by another rule. */
+/**
+ * Returns the location of the rule across merchants that caused a refusal or finding; `null` if another rule caused
+ * it.
+ */
 export function originAcross(
   { code, name, check, rules }: Pick<Refusal | Finding, "code" | "name" | "check" | "rules">,
   { projects = [] }: DesiredState,

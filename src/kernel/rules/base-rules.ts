@@ -7,7 +7,7 @@ import { currentNameIn } from "./renamed-roles.ts";
 import { renamedCheck } from "./settings/every-check-setting.ts";
 import { renamedRules } from "./settings/every-setting.ts";
 
-/** The rules of a base branch, with the roles that they name, and those that its project enforces. */
+/** The rules of a base branch, with the roles that they name, and the rules that its project enforces. */
 export type BaseRules = Pick<
   DesiredState,
   "guards" | "policies" | "checks" | "roles" | "enforced" | "members"
@@ -20,8 +20,8 @@ export interface EnforcedSet {
 }
 
 /**
- * Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
- * out. The default guards hold unless some of the rules set them.
+ * Returns the enforced rules to judge by, one set per file, without those of the base branch that the head branch also
+ * has. The default guards apply unless one of the sets has them.
  */
 export function enforcedSets(desired: DesiredState, base: BaseRules | undefined): readonly EnforcedSet[] {
   const former = (base?.enforced ?? []).map((rules): EnforcedRules => ({ ...rules, by: "base" }));
@@ -48,8 +48,8 @@ function meaningOf({ guards, policies, checks }: EnforcedRules): string {
 }
 
 /**
- * Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
- * that the file cannot loosen them.
+ * Returns a file's own rules beside enforced ones: only those that are written. The defaults are part of the enforced
+ * rules, so that the file cannot loosen them.
  */
 export function ownRules(desired: DesiredState, enforced: readonly EnforcedSet[]): DesiredState {
   if (enforced.length === 0) return desired;
@@ -66,7 +66,7 @@ export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
   };
 }
 
-/** Marks a refusal as one by enforced rules, whose file may override it if it is a refusal of a plan. */
+/** Marks a refusal as caused by enforced rules; the file of these rules may override it if it refuses a plan. */
 export function refusalOfEnforced(
   { files: [file], by }: EnforcedRules,
   refusal: Refusal,
@@ -85,7 +85,7 @@ export function refusalOfEnforced(
   };
 }
 
-/** Marks an existing violation as one of enforced rules. */
+/** Marks an existing violation as a violation of enforced rules. */
 export function findingOfEnforced({ files: [file], by }: EnforcedRules, finding: Finding): Finding {
   return { ...finding, message: ofRules(finding.message, file, by), rules: file };
 }
@@ -104,7 +104,7 @@ export function besidesEnforced<T extends Refusal | Finding>(
   return ownItems.filter((item) => !enforcedKeys.has(keyOf(item)));
 }
 
-/** Returns the refusals that only the base branch's rules have, with what to do about them. */
+/** Returns the refusals that only the base branch's rules have, with advice. */
 export function refusalsOfBase(
   byBase: readonly Refusal[],
   ownRefusals: readonly Refusal[],
@@ -115,7 +115,7 @@ export function refusalsOfBase(
 
 /**
  * Returns the refusals of a plan without those that the base branch's rules add for people and roles that they also
- * refuse in the base branch's own files: this pull request neither causes nor can avoid them.
+ * refuse in the base branch's own files: this pull request neither causes them nor can avoid them.
  */
 export function withoutThoseOfBase(
   refusals: readonly Refusal[],
@@ -129,7 +129,7 @@ export function withoutThoseOfBase(
   );
 }
 
-/** Equal refusals of two branches may state different limits; then they have the same override. */
+/** Equal refusals of two branches may state different limits; if so, they have the same override. */
 function keyOf(problem: Refusal | Finding): string {
   const { code, resource, name, message } = problem;
   if ("severity" in problem) return JSON.stringify([code, resource, name, message]);

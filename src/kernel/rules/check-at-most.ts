@@ -7,7 +7,7 @@ import { type CheckContext, type CheckForm, checkRefusal } from "./check.ts";
 import { countWork, peopleWith, STEPS_OF_HOLDER } from "./judged.ts";
 import { type AtMostCheck, atMostSetting } from "./settings/at-most-setting.ts";
 
-/** The most people who may have a permission. */
+/** Limits the number of people who have a permission. */
 export const atMostCheck: CheckForm<AtMostCheck> = {
   ...atMostSetting,
   diagnostic: refusalRule("No more members may have a permission than a check allows."),

@@ -4,7 +4,7 @@ import { type CheckForm, ungranted } from "./check.ts";
 import { violationsOfPeople } from "./check-of-people.ts";
 import { type CannotCheck, cannotSetting } from "./settings/cannot-setting.ts";
 
-/** Permissions that a member must not have. */
+/** Lists permissions that a member must not have. */
 export const cannotCheck: CheckForm<CannotCheck> = {
   ...cannotSetting,
   diagnostic: refusalRule("A member must not have a permission that a check forbids."),

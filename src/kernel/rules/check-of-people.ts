@@ -7,16 +7,16 @@ import type { PersonAccess } from "./access.ts";
 import { type CheckContext, type CheckViolation, checkRefusal } from "./check.ts";
 import { countWork, STEPS_OF_VIOLATION, subjectOf, type WayOfPerson } from "./judged.ts";
 
-/** The wording of a check of each person. */
+/** The wording of a check that judges each person. */
 interface PersonCheck {
   readonly code: RuleCode;
   readonly sentence: string;
-  /** True if the violations of several people are one problem of the files. */
+  /** True if the violations of several people are reported as one problem. */
   readonly isShared?: true;
   subject(permission: string): BreachSubject;
 }
 
-/** Returns a violation for each of the permissions that one of some people has, or with `reach` can reach. */
+/** Returns a violation for each person and permission that the person has, or with `reach` can reach. */
 export function violationsOfPeople(
   { reach: isReach }: Pick<Check, "reach">,
   people: readonly PersonAccess[],
@@ -49,7 +49,7 @@ export function violationsOfPeople(
   });
 }
 
-/** Returns a person's violation as a problem of the files. */
+/** Returns a person's violation as a problem in the files. */
 function breachOfWay(way: WayOfPerson, words: PersonCheck, enforcedBy: string | undefined): Breach {
   const { message, hint } = refusalOfWay(way, words, "plan", enforcedBy);
   return { code: words.code, subject: words.subject(way.permission), message, hint };

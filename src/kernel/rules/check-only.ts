@@ -5,7 +5,7 @@ import { violationsOfPeople } from "./check-of-people.ts";
 import { countWork, peopleWith } from "./judged.ts";
 import { type OnlyCheck, onlySetting, roleOfHolder } from "./settings/only-setting.ts";
 
-/** The people and roles that may have a permission. */
+/** Lists the only people and roles that may have a permission. */
 export const onlyCheck: CheckForm<OnlyCheck> = {
   ...onlySetting,
   diagnostic: refusalRule("Only members that a check allows may have a permission."),

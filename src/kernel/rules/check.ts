@@ -16,12 +16,12 @@ export interface CheckForm<Form extends Check> extends CheckSetting<Form> {
   readonly diagnostic: DiagnosticKind;
   /** Returns a check in one line, in a fixed order of keys, to serve as its name; `reach` is a word, or empty. */
   text(check: Form, reach: string): string;
-  /** Returns the people, of some, who break the check if they have its permissions. */
+  /** Returns those of the people who break the check if they have its permissions. */
   subjects(check: Form, people: readonly PersonAccess[], context: CheckContext): readonly PersonAccess[];
   judge(check: Form, context: CheckContext): readonly CheckViolation[];
-  /** Counts the people whom a check limits together. Absent: it judges each of them. */
+  /** Counts the people whom a check limits together. Absent if it judges each person. */
   counts?(check: Form, context: CheckContext): HolderCount;
-  /** Returns what other checks of the form, which count as many people, allow besides, in words. */
+  /** Describes what other checks of the form, with the same reach, additionally allow. */
   looser(check: Form, others: readonly Form[], reach: string): readonly string[];
   /** Returns why a check cannot fail; `null` if it can. */
   lint(check: Form, facts: CheckFacts): Omit<LintOfRule, "code"> | null;
@@ -35,7 +35,7 @@ export interface CheckFacts extends Pick<LintFacts, "isLive" | "most"> {
   isHeldByAll(role: string): boolean;
 }
 
-/** Returns what is unwise in a check of a permission that nobody has. */
+/** Returns the lint of a check on a permission that nobody has. */
 export function ungranted(permission: string, path: Path): Omit<LintOfRule, "code"> {
   return {
     path,
@@ -57,11 +57,11 @@ export interface CheckContext extends Judged, EnforcedBy {
   readonly index: AccessIndex;
   /** The index of `settled`, for counting. */
   readonly counted: AccessIndex;
-  /** Returns the addresses of a person, in lower case, by a current or previous one. */
+  /** Returns all addresses of a person, in lower case, by a current or previous address. */
   readonly addressesOf: (address: string) => readonly string[];
 }
 
-/** Returns the refusal of a check, of one person or of all who have its permission. */
+/** Returns the refusal by a check of one person, or of all who have its permission. */
 export function checkRefusal(
   code: string,
   name: string | null,

@@ -55,18 +55,18 @@ export function countsOfChecks(rules: Rules, judged: Judged): readonly HolderCou
   return limits.flatMap((check) => formOf(check).counts?.(check, context) ?? []);
 }
 
-/** A role with unknown permissions, because of which a check may be wrong. */
+/** A role with unknown permissions, which may make the result of a check wrong. */
 export interface UnknownToCheck {
   readonly name: string;
   readonly permission: string;
 }
 
-/** Returns the distinct roles with unknown permissions, because of which checks may be wrong. */
+/** Returns the distinct roles with unknown permissions, which may make the results of checks wrong. */
 export function unknownToChecks(rules: Rules, judged: Judged): readonly UnknownToCheck[] {
   return [...unknownToEach(rules, judged).values()].flat();
 }
 
-/** Returns, for each check, the distinct roles with unknown permissions because of which it may be wrong. */
+/** Returns, for each check, the distinct roles with unknown permissions which may make its result wrong. */
 export function unknownToEach(rules: Rules, judged: Judged): ReadonlyMap<Check, readonly UnknownToCheck[]> {
   const { checks } = rules;
   if (checks.length === 0) return new Map();
@@ -117,7 +117,7 @@ export function lintOfCheck(check: Check, facts: CheckFacts): Omit<LintOfRule, "
   return formOf(check).lint(check, facts);
 }
 
-/** Returns what is looser in some checks than in others, in words. */
+/** Describes how some checks are looser than others. */
 export function looserChecks(before: readonly Check[], after: readonly Check[]): readonly string[] {
   return before.flatMap((check) => {
     // A check of what people can reach is stricter than one of what they hold.

@@ -39,7 +39,7 @@ export const emailDomains = {
     return after
       .filter((domain) => {
         const lower = domain.toLowerCase();
-        // If "*.example.com" was allowed, "*.it.example.com" adds nothing.
+        // If "*.example.com" was allowed, "*.it.example.com" allows nothing new.
         return !lowerDomains.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
       })
       .map((domain) => `addresses may be in ${domain}`);

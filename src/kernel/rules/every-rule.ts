@@ -53,7 +53,7 @@ const GUARDS = { maxRemovals, maxGains, protect, minHolders } as const satisfies
 /** The data of a single rule of a guard. */
 export type GuardItem = ReturnType<(typeof GUARDS)[GuardName]["list"]>[number]["item"];
 
-/** A policy with its value in a state; one that is not set has the value for no policy. */
+/** A policy with its value in a state, which for an unset policy is its empty value. */
 interface SetPolicy {
   readonly policy: Policy<unknown>;
   readonly value: unknown;
@@ -77,12 +77,12 @@ const RULES: readonly RuleModule<unknown, GuardItem>[] = [...POLICY_LIST, ...GUA
   ([, rule]) => rule,
 );
 
-/** Returns all policies of a state. */
+/** Returns all policies with their values in a state. */
 export function policiesIn(policies: Policies): readonly SetPolicy[] {
   return POLICY_LIST.map(([name, policy]) => ({ policy, value: policies[name] }));
 }
 
-/** Returns all guards of a state. */
+/** Returns all guards with their values in a state. */
 export function guardsIn(guards: GuardSettings): readonly SetGuard[] {
   return GUARD_LIST.map(([name, guard]) => ({ name, guard, value: guards[name] }));
 }
@@ -103,11 +103,11 @@ interface ListedEntry {
   readonly item?: GuardItem;
   /** The roles, permissions and patterns that the rule names. */
   readonly names: readonly SettingName[];
-  /** The settings with this rule only. */
+  /** The settings with only this rule. */
   readonly alone: RuleSettings;
   /** True for a rule that no file sets. */
   readonly isDefault: boolean;
-  /** True if it judges what people hold, not who they are or what changes. */
+  /** True if it judges what people hold, rather than who they are or what changes. */
   readonly isOfAccess: boolean;
 }
 
@@ -134,7 +134,7 @@ export function listRules(
   ];
 }
 
-/** Lists each rule of policies, with its path below these and the policies with this rule only. */
+/** Lists each rule of policies, with its path below `policies`, and the policies with only this rule. */
 export function listPolicies(policies: Policies) {
   return POLICY_LIST.flatMap(([name, policy]) => {
     const value = policies[name];
@@ -159,7 +159,7 @@ function isDefault(item: GuardItem): boolean {
   return "written" in item && !item.written;
 }
 
-/** Returns what is looser in some guards than in others, in words. */
+/** Describes how some guards are looser than others. */
 export function looserGuards(
   before: GuardSettings,
   after: GuardSettings,
@@ -168,12 +168,12 @@ export function looserGuards(
   return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
 }
 
-/** Returns what is looser in some policies than in others, in words. */
+/** Describes how some policies are looser than others. */
 export function looserPolicies(before: Policies, after: Policies, context: LooserContext): readonly string[] {
   return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
 }
 
-/** Returns the guards, with those switched off that none of some rules set. */
+/** Returns the guards, switching off the defaults that no rules set. */
 export function withoutDefaults(guards: GuardSettings, isOff: (name: GuardName) => boolean): GuardSettings {
   const off = guardsIn(guards).flatMap(({ name, guard, value }) =>
     value === undefined && isOff(name) ? [[name, guard.off] as const] : [],
@@ -181,7 +181,7 @@ export function withoutDefaults(guards: GuardSettings, isOff: (name: GuardName) 
   return { ...guards, ...Object.fromEntries(off) };
 }
 
-/** Returns what is valid but unwise in the guards and policies of a file. */
+/** Returns the valid but questionable guards and policies of a file. */
 export function lintOfFile(file: Readonly<Record<string, unknown>>, facts: LintFacts): readonly LintOfRule[] {
   return itemsInFile(RULES, file, (rule, written) =>
     written === undefined ? [] : (rule.lint?.(written, facts) ?? []),
@@ -206,7 +206,7 @@ export function pathOfCode(code: string): readonly string[] | undefined {
   return rule && [rule.section, rule.key];
 }
 
-/** The setting that a listed rule is in. */
+/** The setting that contains a listed rule. */
 type InSetting = Pick<ListedRule, "keys">;
 
 function guardAt({ keys: [section, key] }: InSetting): SetGuard["guard"] | undefined {
@@ -262,7 +262,7 @@ export function resultOfGuard(
   return guardAt(listed)?.report?.(item as GuardItem, judged, isDeclared);
 }
 
-/** Returns whether guards set the rule behind a refusal, rather than only having its default. */
+/** Returns whether guards set the rule behind a refusal, rather than relying on its default. */
 export function isSet(refusal: Refusal, guards: GuardSettings): boolean {
   const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
   if (set === undefined) return true;
@@ -276,8 +276,8 @@ export function isSet(refusal: Refusal, guards: GuardSettings): boolean {
 }
 
 /**
- * Returns whether a file sets the rule behind a refusal with the value that applies to the merchant, if files can
- * differ.
+ * Returns whether a file sets the rule behind a refusal to the value that applies to the merchant; files may have
+ * different values.
  */
 export function decides(
   { code }: Refusal,
@@ -289,7 +289,7 @@ export function decides(
   const { section, key, kind } = set.guard;
   const written = fieldsOf(file[section])[key];
   const limits = kind.limits(written);
-  // Of limits that apply to everything, the strictest counts.
+  // Among limits that apply to everything, the strictest counts.
   if (limits.every(({ role }) => role !== null)) return written !== undefined;
   return isSameJson(kind.combine([written]), set.value);
 }
@@ -299,7 +299,7 @@ function guardOfCode(code: string): Guard<unknown, GuardItem> | undefined {
   return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
 }
 
-/** Returns whether a refusal comes from a guard that judges who loses something. */
+/** Returns whether a refusal comes from a guard that judges losses of access. */
 export function isOfLoss({ code }: Refusal): boolean {
   return code === "self-lockout" || guardOfCode(code)?.keepsAccess === true;
 }

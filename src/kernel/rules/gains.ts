@@ -6,7 +6,7 @@ import type { MemberChange, Plan } from "../../model/plan.ts";
 import { openCurrentAddresses } from "../values/person.ts";
 import { globsOf, SENSITIVE } from "./settings/sensitive.ts";
 
-/** The roles of administrators, which every merchant has, and which may do nearly everything. */
+/** The predefined administrator roles, which can do nearly everything. */
 export const ADMINISTRATORS: readonly string[] = ["role_owner", "role_admin"];
 
 /** Returns the roles that a change gives a member. */
@@ -19,14 +19,15 @@ export function newRoles(change: MemberChange): readonly RoleRef[] {
 export interface Gains {
   readonly impact: Plan["impact"];
   readonly members: readonly MemberChange[];
-  /** The files' entries, which tell the addresses of a person. */
+  /** The files' entries, which list a person's addresses. */
   readonly entries: readonly DesiredMember[] | undefined;
 }
 
 /**
- * Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
- * all sensitive permissions, those that a pattern matches, or the role of a name or id. A permission or role that a person held
- * under a previous address, or by an expired invitation, is not new. Memberships of one person count once.
+ * Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the
+ * role: all sensitive permissions, those that a pattern matches, or the role with a name or id. A permission or role
+ * that a person held under a previous address, or by an expired invitation, is not new. Memberships of one person
+ * count once.
  */
 export function gainsOf(
   what: string,
@@ -34,7 +35,7 @@ export function gainsOf(
   reach = false,
 ): ReadonlyMap<string, readonly string[]> {
   const reached = reach ? (impact.reach ?? []) : [];
-  // Members share lists.
+  // Members with the same roles share lists.
   const lists = new Set(reached.map(({ permissions }) => permissions));
   const all = [...impact.permissions.map(({ permission }) => permission), ...[...lists].flat()];
   const meant = new Set(what === SENSITIVE ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
@@ -48,7 +49,7 @@ export function gainsOf(
     const name = personOf(address);
     const [had, others] = [formerly.get(address), people.get(name)];
     const gained = had === undefined ? items : items.filter((item) => !had.has(item));
-    // Lists stay shared.
+    // Unchanged lists stay shared.
     if (gained.length > 0)
       people.set(name, others === undefined ? gained : sortedSet([...others, ...gained]));
   };

@@ -7,7 +7,7 @@ import { guardsIn } from "./every-rule.ts";
 import { ALWAYS_ALLOWED } from "./removals.ts";
 import type { Guarded, Removals, Withheld } from "./rule.ts";
 
-/** Returns the refusals by guards of the changes that are made. */
+/** Returns the guards' refusals of the changes that are made. */
 export function guardPlan(settings: GuardSettings, input: Guarded): readonly Refusal[] {
   // Expired invitations beside a membership give nobody access.
   const withoutLeftovers = ({ roles, members }: AccessChanges): AccessChanges => ({
@@ -26,7 +26,7 @@ export function guardPlan(settings: GuardSettings, input: Guarded): readonly Ref
   ];
 }
 
-/** Returns the removals that guards do not allow at once. */
+/** Returns the removals that guards defer or refuse. */
 export function withheldBy(settings: GuardSettings, removals: Removals): Withheld {
   const withheld = guardsIn(settings).flatMap(({ guard, value }) => guard.withhold?.(value, removals) ?? []);
   return {

@@ -71,7 +71,7 @@ function movesWith(change: RoleChange, members: readonly MemberChange[]): readon
   return members.filter(({ after }) => after?.roles.some((role) => role.id === null && role.name === name));
 }
 
-/** Returns whether a role can stay for now: nobody joins with its successor, and no other role takes its name. */
+/** Returns whether a role can stay for now: nobody is invited with its successor, and no other role takes its name. */
 function canWait(change: RoleChange, moves: readonly MemberChange[], roles: readonly RoleChange[]): boolean {
   const name = change.before?.name;
   return (

@@ -37,7 +37,7 @@ export interface IgnoredEntries {
 }
 
 /**
- * Finds entries that are both declared and ignored, by name or by live id: they would be created next to the existing
+ * Finds entries that are both declared and ignored, by name or by live id: they would be created beside the existing
  * ones.
  */
 export function ignoredEntries(
@@ -55,7 +55,7 @@ export function ignoredEntries(
     new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
   const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
   const ignoredAddresses = addressesIn(scope.ignoredMembers);
-  // An expired invitation of an ignored address cannot be renewed, so the entry must match another member.
+  // An expired invitation of an ignored address cannot be renewed, so the entry must match a different member.
   const addresses = addressesIn(
     ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"),
   );
@@ -98,7 +98,10 @@ function renameChains(roles: readonly DesiredRole[], free: ReadonlySet<string>) 
     unpinned.flatMap(({ previously = [], name }) => previously.map((former) => [former, name] as const)),
   );
   return {
-    /** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
+    /**
+     * Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous
+     * names.
+     */
     hasCandidate(previously: readonly string[]): boolean {
       const seen = new Set<string>();
       const untried = [...previously];
@@ -112,8 +115,8 @@ function renameChains(roles: readonly DesiredRole[], free: ReadonlySet<string>) 
       return false;
     },
     /**
-     * Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
-     * takes that role.
+     * Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of
+     * renames takes that role.
      */
     isRenamed(name: string): boolean {
       const seen = new Set<string>();

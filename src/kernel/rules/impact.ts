@@ -55,7 +55,10 @@ export function impactOf(
   };
 }
 
-/** Returns what people held under a previous address, unless disabled, or by an expired invitation that is renewed. */
+/**
+ * Returns the permissions that people held under a previous address, unless disabled, or through an expired invitation
+ * that is renewed.
+ */
 function formerlyHeld(
   before: Access,
   touched: readonly BeforeAndAfter[],
@@ -93,7 +96,7 @@ function formerlyHeld(
 
 const NOTHING: readonly string[] = [];
 
-/** Far more than the members of a real account can reach. */
+/** Far more than members of a real account can reach in total. */
 const MAX_REACH = 5_000_000;
 
 function tooMuchReach(): RolecallError {
@@ -147,7 +150,7 @@ function newReach(
 }
 
 /**
- * Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
+ * Returns the members whose permissions may differ: all except those with the same roles, with the same permissions.
  */
 function touchedBy(before: Access, after: Access): readonly BeforeAndAfter[] {
   const other = rolesThatDiffer(before, after);

@@ -16,7 +16,7 @@ export function policyViolations(rules: Rules, judged: Judged): readonly Violati
   return policiesIn(rules.policies).flatMap(({ policy, value }) => policy.judge(value, context));
 }
 
-/** Returns the unknown facts about an access because of which policies may be violated. */
+/** Returns the unknown facts about an access that leave open whether policies are violated. */
 export function unknownToPolicies(rules: Rules, judged: Judged): readonly UnknownToRule[] {
   const asking = policiesIn(rules.policies).filter(
     ({ policy, value }) => policy.unknown !== undefined && !policy.isOff(value),
@@ -50,7 +50,7 @@ function contextOf({ members = [], enforcedBy }: Rules, judged: Judged): PolicyC
   };
 }
 
-/** Returns the violations by declarations, such as ends that are too far away. */
+/** Returns the violations by what the files declare, such as end dates that are too late. */
 export function declaredOf(
   { policies }: Pick<DesiredState, "policies">,
   declared: Declarations,
@@ -60,7 +60,7 @@ export function declaredOf(
   );
 }
 
-/** Refuses the violations by declarations that are new, and warns of the others. */
+/** Refuses new violations by declarations, and warns about the others. */
 export function judgeDeclarations(
   { policies }: Pick<DesiredState, "policies">,
   declared: Declarations,

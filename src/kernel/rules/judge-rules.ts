@@ -96,7 +96,7 @@ function isSame({ extent }: Violation, old: Violation): boolean {
   return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
 }
 
-/** Indexes violations by the keys of what breaks a rule; those of several memberships of one address are joined. */
+/** Indexes violations by key; those of several memberships of one address are joined. */
 export function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation> {
   const byKey = new Map<string, Violation>();
   for (const violation of violations) {
@@ -122,7 +122,7 @@ function keysOf({ rule, subject }: Violation): readonly string[] {
   return keys.map((key) => `${rule}\n${key}`);
 }
 
-// Takes a few seconds.
+// This many steps take a few seconds.
 const MAX_STEPS = 20_000_000;
 
 /** Returns the violations in the files themselves at a time, regardless of the live state. */
@@ -135,7 +135,7 @@ export function declaredViolations(declared: DeclaredAccess, now: number): reado
  * much work.
  */
 export function judgeDeclared(declared: DeclaredAccess, now: number): readonly Breach[] | null {
-  // Without rules, it does not matter who holds what, and a table of that is as large as the file.
+  // Without rules, this avoids a table of all holders, which is as large as the file.
   if (hasNoPolicies(declared) && declared.checks.length === 0) return [];
   const judged = openDeclared(declared, now, { steps: MAX_STEPS });
   try {
@@ -185,7 +185,7 @@ function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredA
   return { roles: access, removed: new Set(), people };
 }
 
-/** The violations of one check with the same steps. */
+/** The violations of a check that share their steps. */
 interface Joined {
   readonly first: Violation;
   readonly names: string[];
@@ -201,7 +201,7 @@ function joinedBreaches(violations: readonly Violation[]): readonly Breach[] {
       joined.set(violation, new Map([["", { first: violation, names: [], through: new Set() }]]));
       continue;
     }
-    // One sentence names the holders of the permission, another one those who can reach it in the same steps.
+    // One sentence names the holders of the permission, others, those who can reach it in the same steps.
     const ofCheck = joined.get(check) ?? new Map<string, Joined>();
     joined.set(check, ofCheck);
     const key = JSON.stringify(shared.way.steps ?? null);

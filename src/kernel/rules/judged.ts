@@ -11,7 +11,7 @@ export type Rules = Pick<DesiredState, "policies" | "checks" | "members"> & Enfo
 /** The input of policies and checks. */
 export interface Judged {
   readonly access: Access;
-  /** The access that the numbers of holders are taken from: without removals that are deferred. */
+  /** The access in which holders are counted: after everything, including deferred removals. */
   readonly settled: Access;
   /** Finds a role's key by the name or id in a rule; `undefined` if there is none. */
   readonly find: (nameOrId: string) => string | undefined;
@@ -19,7 +19,7 @@ export interface Judged {
   readonly budget?: Budget;
 }
 
-/** Cost of reporting one of too many holders, in steps of work. */
+/** Cost of reporting a holder above the limit, in steps of work. */
 export const STEPS_OF_HOLDER = 5;
 /** Cost of reporting one violation, in steps of work. */
 export const STEPS_OF_VIOLATION = 50;
@@ -52,11 +52,11 @@ export interface Violation {
   readonly rule: string;
   /** The member or role that breaks it; `null` if it is about all holders together. */
   readonly subject: Subject | null;
-  /** The items that break the rule: a new item makes the violation worse, unless there are fewer in total. */
+  /** The items that break the rule: a new item makes the violation worse, unless the total decreases. */
   readonly extent: readonly string[];
   /** The failed check; `null` for a policy. */
   readonly check: Check | null;
-  /** Set if the violations of several people are one problem of the files. */
+  /** Set if the violations of several people are reported as one problem. */
   readonly shared?: {
     readonly way: WayOfPerson;
     /** Returns the problem; `way` may name several people. */

@@ -37,7 +37,7 @@ const TOPICS = [
 
 export type LooseningTopic = (typeof TOPICS)[number];
 
-/** A rule that is looser in one state of a merchant's files than in another, in words. */
+/** A rule that is looser in one state of a merchant's files than in another, as a text. */
 export interface Loosening {
   readonly topic: LooseningTopic;
   readonly text: string;
@@ -49,10 +49,10 @@ interface Compared extends LooserContext {
   readonly head: DesiredState;
 }
 
-/** Returns what is looser in one value than in another, in words. */
+/** Describes how one value is looser than another. */
 type Looser<Value> = (before: Value, after: Value, compared: Compared) => readonly string[];
 
-/** What can be looser in each value of a record, by topic: nothing, for most. */
+/** For each value of a record, how it can be looser, by topic; most values cannot be. */
 type LooserIn<Values> = {
   readonly [Key in keyof Required<Values>]: { readonly [Topic in LooseningTopic]?: Looser<Values[Key]> };
 };
@@ -73,7 +73,7 @@ const IN_STATE: LooserIn<DesiredState> = {
   },
   baseUrl: { service: (before, after) => other("api.base_url:", before, after) },
   keyEnv: { service: (before, after) => other("api.key_env:", before, after) },
-  // Those of the head branch have a table of their own.
+  // The head branch's projects are compared separately.
   projects: {},
   merchant: {},
   origin: {},
@@ -100,7 +100,7 @@ const IN_PROJECT: LooserIn<ProjectSettings> = {
   by: {},
 };
 
-/** Returns the rules that are looser in the head branch's state of a merchant than in the base branch's. */
+/** Returns the rules that are looser in a merchant's files on the head branch than on the base branch. */
 export function looseningsOf(
   base: DesiredState,
   head: DesiredState,
@@ -132,7 +132,7 @@ function projectOf({ projects = [] }: DesiredState): ProjectSettings {
   return projects.find(({ by }) => by === undefined) ?? {};
 }
 
-/** Returns what is looser in the limits of a run. */
+/** Describes how the limits of a run are looser. */
 function looserRun(before: RunLimits | undefined, after: RunLimits | undefined): readonly string[] {
   return guardsOfRun().flatMap(({ name, ofRun }) =>
     ofRun
@@ -160,7 +160,7 @@ function looserAcross(
   ].map((text) => `${text} (across merchants)`);
 }
 
-/** Returns what is looser in the rules that the project enforces. */
+/** Describes how the rules that the project enforces are looser. */
 function looserEnforced(
   before: DesiredState["enforced"],
   after: DesiredState["enforced"],
@@ -221,7 +221,7 @@ function newlyIgnored(before: IgnorePatterns, after: IgnorePatterns): readonly s
   );
 }
 
-/** Returns the roles and their permissions that the base branch's files manage, and the head branch's leave alone. */
+/** Returns the roles and their permissions that the base branch's files manage, and the head branch's files do not. */
 function unmanagedRoles(
   before: DesiredState["roles"],
   after: DesiredState["roles"],
@@ -242,7 +242,7 @@ function unmanagedRoles(
   });
 }
 
-/** Returns the members and their roles that the base branch's files manage, and the head branch's leave alone. */
+/** Returns the members and their roles that the base branch's files manage, and the head branch's files do not. */
 function unmanagedMembers(
   before: DesiredState["members"],
   after: DesiredState["members"],
@@ -268,7 +268,7 @@ function unlisted(what: string, mode: SyncOptions["roles"]): readonly string[] {
   return mode === "additive" ? [`${what} is no longer managed (unlisted, sync: additive)`] : [];
 }
 
-/** Returns those who leave later or no longer. */
+/** Returns the people who leave later, or no longer leave. */
 function laterLeavers(before: DesiredState["leavers"], after: DesiredState["leavers"]): readonly string[] {
   const leavers = new Map((after ?? []).map((leaver) => [leaver.email.toLowerCase(), leaver]));
   return (before ?? []).flatMap(({ email, from }) => {
@@ -282,7 +282,7 @@ function laterLeavers(before: DesiredState["leavers"], after: DesiredState["leav
   });
 }
 
-/** Returns the dates of members that give access for longer: no plan shows these before their time. */
+/** Returns changed dates that give members access for longer, which no plan shows before they take effect. */
 function laterEnds(
   before: DesiredState["members"],
   after: DesiredState["members"],
@@ -321,7 +321,7 @@ function earlier(what: string, before: From | undefined, after: From | undefined
   return [`${what} from ${before.text} → ${after === undefined ? "now" : after.text}`];
 }
 
-/** Returns a suspension that was removed, or begins later or ends earlier. */
+/** Describes a suspension that was removed, begins later or ends earlier. */
 function shorter(
   email: string,
   before: Suspension | undefined,

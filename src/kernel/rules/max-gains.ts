@@ -12,10 +12,10 @@ import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxGainsSetting } from "./settings/max-gains-setting.ts";
 import { SENSITIVE, sensitiveIn } from "./settings/sensitive.ts";
 
-/** Number of people that a percentage above 0% always allows. */
+/** Number of people that any percentage above 0% allows. */
 const LEAST = 10;
 
-/** The default limits: on people who gain something other than by a new entry, and on new administrators. */
+/** The default limits: on people who gain access other than through a new entry, and on new administrators. */
 const DEFAULTS: GainLimits = {
   [SENSITIVE]: { percent: 5 },
   ...Object.fromEntries(ADMINISTRATORS.map((role) => [role, { count: 2 }])),
@@ -110,7 +110,7 @@ export const maxGains = {
   { readonly kind: "max-gains"; readonly what: string; readonly reach: boolean }
 >;
 
-/** Returns what is looser in some limits, whose percentages always allow a minimum. */
+/** Describes how some limits are looser; percentages always allow a minimum. */
 function looserGains(before: GainLimits, after: GainLimits, least: number): readonly string[] {
   return Object.entries(before).flatMap(([what, limit]) => {
     const other = after[what];
@@ -143,7 +143,7 @@ function gainText(what: string, items: readonly string[]): string {
   return what === SENSITIVE ? `sensitive permissions (${list(items)})` : list(items);
 }
 
-/** Returns an override that is bound to people and what they gain at which merchants, whatever else a plan changes. */
+/** Returns an override that is bound to what each person gains at which merchants, whatever else a plan changes. */
 function gainOverride(
   code: string,
   what: string,
@@ -154,8 +154,8 @@ function gainOverride(
 }
 
 /**
- * Returns the permissions of new members that do not count: those that their roles granted before, or grant as new roles,
- * if the entries and roles are in the merchant's own file alone.
+ * Returns the permissions of new members that do not count: those of roles that granted them before or are new, if the
+ * entries and roles are only in the merchant's own file.
  */
 function permissionsOfHires({
   files: { members = [] },

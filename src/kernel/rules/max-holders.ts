@@ -7,7 +7,7 @@ import { countWork, holdersBy, STEPS_OF_HOLDER } from "./judged.ts";
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
 import { maxHoldersSetting } from "./settings/max-holders-setting.ts";
 
-/** Maximum number of holders, by role. */
+/** Limits the number of holders of each role. */
 export const maxHolders = {
   ...maxHoldersSetting,
   diagnostics: {

@@ -25,7 +25,7 @@ const COMPLETE_HINT =
   'Check that the file is complete. To write the live state to the file, run "rolecall pull".';
 
 /**
- * Maximum number of removals and demotions at once: more are usually a mistake. Roles and members are counted
+ * Limits the number of removals and demotions in one apply: more are usually a mistake. Roles and members are counted
  * separately.
  */
 export const maxRemovals = {
@@ -133,7 +133,10 @@ export const maxRemovals = {
   },
 } as const satisfies Guard<Amount | undefined>;
 
-/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
+/**
+ * Returns the people who lose access by a plan; expired invitations and old addresses with the same roles do not
+ * count.
+ */
 function lossesOfPlan({ plan: { changes, reviewed }, files }: LimitedPlan, { personOf }: LimitedRun): Losses {
   const { roles, members } = splitByResource(changes);
   const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) =>
@@ -147,7 +150,7 @@ function lossesOfPlan({ plan: { changes, reviewed }, files }: LimitedPlan, { per
   return lossesOfPeople(lossesOf({ roles, members: access }, files, reviewed.at), personOf);
 }
 
-/** Returns how many removals a limit allows of so many that are live. */
+/** Returns how many removals a limit allows, given the number of live members or roles. */
 function allowedRemovals(limit: Amount, live: number): number {
   return allowedOf(limit, live, ALWAYS_ALLOWED);
 }

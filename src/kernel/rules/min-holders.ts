@@ -13,12 +13,12 @@ import { minHoldersSetting } from "./settings/min-holders-setting.ts";
 const OWNER = "role_owner";
 const OWNERS = 1;
 
-/** The minimum where the files name no owner. */
+/** The default minimums, for files that set none for the owner role. */
 const DEFAULT_MINIMUMS: Minimums = { [OWNER]: OWNERS };
 
 type Minimums = Readonly<Record<string, number>>;
 
-/** Minimum number of accepted holders, by role. */
+/** Requires a minimum number of accepted holders of each role. */
 export const minHolders = {
   ...minHoldersSetting,
   codes: ["min-holders", "min-holders-wait"],
@@ -116,15 +116,15 @@ function minimumsOf(settings: Minimums | undefined): Minimums {
 }
 
 /**
- * Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
- * refused otherwise. A role that already has too few holders and loses none is only reported.
+ * Keeps enough accepted holders of each role. A removal is deferred if acceptance of open invitations would make up
+ * for it, and refused otherwise. A role that already has too few holders and loses none is only reported.
  */
 function keepHolders(
   settings: Minimums | undefined,
   { before, after, changes, declared, callerId }: Removals,
 ): Withheld {
   const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
-  // A name can move from one role to another, so both are checked. Holders are indexed by id, which also covers
+  // A name can move from one role to another, so both are checked. Holders are indexed by role id, which also covers
   // ignored and unreported roles.
   const findKeys = (role: string): readonly string[] => {
     const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
@@ -210,7 +210,7 @@ function judgeRole(
   }
   const needed = Math.min(min, had.length);
   if (has.length >= needed) return NOTHING;
-  // If somebody has to wait, it is the user of the key: otherwise, nobody could remove the others afterwards.
+  // If one removal has to wait, it is that of the key's user, who can then still remove the others.
   const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => (id === callerId ? "0" : "1")));
   const short = needed - has.length;
   if (has.length + pending.length < needed || losing.length < short) {
@@ -241,7 +241,7 @@ interface Kept {
   readonly before: number;
   readonly after: number;
   readonly min: number;
-  /** Number of service accounts that hold it, which do not count. */
+  /** Number of service accounts that hold the role, which do not count. */
   readonly uncounted: number;
 }
 
@@ -257,13 +257,16 @@ function refusalOf(role: string, name: string, { before, after, min, uncounted }
     name,
     `The role "${name}" would ${kept}${besides}; it needs ${min}.`,
     "Grant the role to somebody else first, and wait until they have accepted.",
-    // The live state can lower the number while the changes, and so the fingerprint, stay the same.
+    // The live state can lower the number while the changes, and hence the fingerprint, stay the same.
     `min-holders=${role}:${after}`,
     role,
   );
 }
 
-/** Returns whether a member exists, or can join before others are removed: the service invites no address of a member. */
+/**
+ * Returns whether a member exists, or can join before others are removed: the service does not invite a member's
+ * address.
+ */
 function addressesFree({ people }: Access): (person: PersonAccess) => boolean {
   const members = people.filter(({ status }) => status !== "expired");
   const ids = new Set(members.map(({ id }) => id));
@@ -295,8 +298,7 @@ function removalsOf(
 }
 
 /**
- * Returns the refusal of a removal that cannot be deferred; if it is chained, the reason is not only an open
- * invitation.
+ * Returns the refusal of a removal that cannot be deferred; a chained one does not depend only on an open invitation.
  */
 function waitRefusal(role: string, name: string, member: string, isChained: boolean): Refusal {
   const until = isChained

@@ -9,11 +9,11 @@ import type { PlanInRun } from "./people-across.ts";
 import { limitRun } from "./run-limits.ts";
 import { overrideKind } from "./settings/every-setting.ts";
 
-/** A person's decision to override one refusal of one plan, or equal ones of all plans of a run. */
+/** A person's decision to override one refusal of one plan, or of equal refusals of all plans in a run. */
 export interface Override {
   /** The argument as typed. */
   readonly text: string;
-  /** Guard and value. */
+  /** The guard and its value. */
   readonly what: string;
   /** The beginning of the plan's fingerprint, or of the run's. */
   readonly fingerprint: string;
@@ -34,7 +34,7 @@ export function parseOverride(text: string): Override | null {
   return valid ? { text, what, fingerprint } : null;
 }
 
-/** The refusals that the file's overrides leave, those that they remove, and the overrides that remove none. */
+/** The refusals that remain, those that the file's overrides remove, and the overrides that remove none. */
 export interface FileOverrides {
   readonly refusals: readonly Refusal[];
   readonly overridden: readonly Refusal[];
@@ -42,8 +42,8 @@ export interface FileOverrides {
 }
 
 /**
- * Applies the overrides of a merchant's file to the refusals of its plan; refusals by enforced rules do not concern it.
- * With `othersGain`, an override for people may be for some who gain in another part of the plan, or later.
+ * Applies the overrides of a merchant's file to the refusals of its plan; it cannot override refusals by enforced
+ * rules. With `othersGain`, an override for people may concern people who gain in another part of the plan, or later.
  */
 export function applyFileOverrides(
   plan: Pick<Plan, "fingerprint" | "refusals" | "changes">,
@@ -66,14 +66,14 @@ export function applyFileOverrides(
   return { refusals, overridden, findingData: leftOver };
 }
 
-/** Returns whether an override applies to one of some refusals. */
+/** Returns whether an override applies to any of the refusals. */
 function isForOne({ what }: Override, refusals: readonly Refusal[]): boolean {
   return refusals.some(({ override }) => override !== null && covers(what, override));
 }
 
 /**
- * Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. `run` is
- * the fingerprint over all plans of the run, if there are others.
+ * Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. `run`
+ * is the fingerprint over all plans of the run, if there are others.
  */
 export function applyOverrides(
   plan: Pick<Plan, "fingerprint" | "refusals">,
@@ -93,9 +93,9 @@ export function applyOverrides(
 }
 
 /**
- * Judges, in order, plans that are applied together: against the limits of a run and the rules across merchants. Overrides in
- * files count if they are bound to the whole run. `declared` are all merchants of the project: one without a plan counts as
- * declared. With `runOf`, the plans are of several runs.
+ * Judges plans that are applied together: first against the limits of a run, then against the rules across merchants.
+ * Overrides in files count if they are bound to the whole run. `declared` are all merchants of the project: for one
+ * without a plan, the declared access counts. With `runOf`, the plans belong to several runs.
  */
 export function judgeRun(
   all: readonly PlanInRun[],
@@ -113,7 +113,10 @@ export function judgeRun(
   );
 }
 
-/** Judges one run; as with a single plan, only the file that contains an enforced rule can override its refusals. */
+/**
+ * Judges one run. As with a single plan, only the file that contains an enforced rule can override the rule's
+ * refusals.
+ */
 function limitedRun(all: readonly PlanInRun[]): readonly Plan[] {
   const run = runFingerprint(all.map(({ plan }) => plan));
   const found = limitRun(all).map((plan, index) => {
@@ -128,7 +131,7 @@ function limitedRun(all: readonly PlanInRun[]): readonly Plan[] {
         .filter((one) => isForPlan(one, plan, run))
         .map((override) => ({ ...override, rules })),
     );
-    // The limits of the run are the project's: the rule files that it enforces can override them as well.
+    // The project sets the limits of the run, so the rule files that it enforces can override their refusals as well.
     const ofMerchant = new Set((all[index] as PlanInRun).plan.refusals);
     const covered = plan.refusals.filter((refusal) => {
       const { override, rules, by } = refusal;
@@ -170,8 +173,8 @@ function limitedRun(all: readonly PlanInRun[]): readonly Plan[] {
 }
 
 /**
- * Returns whether an override, with or without its fingerprint, is bound to people and what they gain, whatever the
- * plan.
+ * Returns whether an override, with or without its fingerprint, is bound to people and what they gain, rather than to
+ * a plan.
  */
 export function isBoundToPeople(override: string): boolean {
   const { code, kind } = partsOf(override);
@@ -186,8 +189,8 @@ function partsOf(override: string) {
 }
 
 /**
- * Returns whether an override applies to a plan: one that is bound to people and what they gain does, whatever else the
- * plan changes.
+ * Returns whether an override applies to a plan: one that is bound to people and what they gain applies whatever else
+ * the plan changes.
  */
 function isForPlan(
   { what, fingerprint }: Override,
@@ -212,13 +215,13 @@ function covers(given: string, needed: string): boolean {
   return code === other.code && kind.limit?.boundTo === "count" && Number(value) >= Number(other.value);
 }
 
-/** Returns overrides without those that another of them makes unnecessary. */
+/** Returns overrides without those that another override makes unnecessary. */
 export function neededOverrides(whats: readonly string[]): readonly string[] {
   const distinct = [...new Set(whats)];
   return distinct.filter((what) => !distinct.some((other) => other !== what && covers(other, what)));
 }
 
-/** Returns what people gain, of the value of an override for people. */
+/** Returns what people gain, from the value of an override for people. */
 function nameOf(value: string): string {
   return value.slice(0, value.lastIndexOf(":"));
 }

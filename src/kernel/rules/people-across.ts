@@ -16,7 +16,7 @@ import { openDeclared } from "./judge-rules.ts";
 import { reaching } from "./reach.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 
-/** A plan with the states that it is made from. */
+/** A plan with the states that it was made from. */
 export interface PlanInRun {
   readonly plan: Plan;
   readonly files: DesiredState;
@@ -30,7 +30,7 @@ export type CountedPlan = Pick<Plan, "merchant" | "changes" | "deferred" | "refu
   readonly reviewed: Pick<Plan["reviewed"], "at">;
 };
 
-/** Such a part, with the states that the plan is made from. */
+/** Such a part, with the states that the plan was made from. */
 export type CountedPart<P extends CountedPlan = CountedPlan> = Omit<PlanInRun, "plan"> & { readonly plan: P };
 
 /** A count of people at each merchant: holders of a role, or those who have a permission or can reach it. */
@@ -58,7 +58,7 @@ export interface CountedMerchant {
   readonly hasRole: (name: string) => boolean;
 }
 
-/** Opens the merchants of a project; one without a plan counts as its files declare it. */
+/** Opens the merchants of a project; for one without a plan, the declared access counts. */
 export function openMerchants(
   planned: readonly CountedPart[],
   declared: readonly DesiredState[],
@@ -78,7 +78,7 @@ export function openMerchants(
     liveAddresses.get(`${merchant} ${id}`),
   );
   const accesses = planned.map(accessesOf);
-  // Files do not say what predefined roles grant, but it is the same everywhere.
+  // Files do not say what predefined roles grant, but every merchant has the same ones.
   const predefined = accesses.flatMap((access) =>
     [...access("before").roles].filter(([, { custom }]) => !custom),
   );
@@ -102,7 +102,7 @@ function accessesOf({ plan, live }: CountedPart): AccessIn {
   return (phase) => ({ before, after, settled })[phase];
 }
 
-/** Opens a merchant; a member without an address cannot be the same person as one elsewhere. */
+/** Opens a merchant; a member without an address is never the same person as a member of another merchant. */
 function openMerchant(
   files: DesiredState,
   isPlanned: boolean,
@@ -158,7 +158,10 @@ export function withoutLosses(merchant: CountedMerchant): CountedMerchant {
   };
 }
 
-/** Returns whether a name or id means a role of a merchant: every role with that name, even before it is renamed. */
+/**
+ * Returns whether a name or id refers to a role of a merchant; a name refers to every role with that name, even before
+ * a rename.
+ */
 function roleNamed(
   name: string,
   files: DesiredState,

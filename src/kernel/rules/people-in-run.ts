@@ -2,7 +2,7 @@ import type { Amount, DesiredState } from "../../model/desired.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { allowedOf } from "./settings/amount.ts";
 
-/** Number of people that a share of a run always allows. */
+/** Number of people that any percentage above 0% allows in a run. */
 export const LEAST_IN_RUN = 20;
 
 /** The part of a merchant's files that the limits of a run depend on. */
@@ -16,13 +16,13 @@ export type RunPlan = Pick<
   readonly reviewed: Pick<Plan["reviewed"], "at">;
 };
 
-/** A plan of a run, with the state that it is made from. */
+/** A plan of a run, with the state that it was made from. */
 export interface LimitedPlan<P extends RunPlan = RunPlan> {
   readonly plan: P;
   readonly files: RunFiles;
 }
 
-/** The plans of a run, with the people whom they concern. */
+/** The plans of a run, with the people whom they affect. */
 export interface LimitedRun {
   readonly parts: readonly LimitedPlan[];
   /** The number of live members of all merchants. */
@@ -36,13 +36,13 @@ export interface RefusedRun {
   /** What the limit counts. */
   readonly limit: string;
   readonly refusal: Refusal;
-  /** The merchants of these plans. */
+  /** The merchants of the refused plans. */
   readonly of: ReadonlySet<string>;
 }
 
 /** People whom a run affects; somebody at two merchants is one person. */
 export interface AffectedPeople {
-  /** The losses or gains of each, with their merchants. */
+  /** The losses or gains of each person, with their merchants. */
   readonly people: ReadonlyMap<string, readonly string[]>;
   /** The distinct losses or gains, sorted. */
   readonly items: readonly string[];
@@ -51,7 +51,7 @@ export interface AffectedPeople {
   readonly allowed: number;
 }
 
-/** Returns the refusal of the plans that affect somebody, if all of them together affect more people than limits allow. */
+/** Returns the refusal of the plans that affect anybody, if together they affect more people than the limits allow. */
 export function refusedIfMore(
   { parts, members, personOf }: LimitedRun,
   limits: readonly Amount[],
@@ -70,7 +70,7 @@ export function refusedIfMore(
     }
     return names.length === 0 ? [] : [merchant];
   });
-  // Which of a count and a share is stricter depends on the number of members.
+  // Whether a count or a percentage is stricter depends on the number of members.
   const allowed = Math.min(...limits.map((limit) => allowedOf(limit, members, LEAST_IN_RUN)));
   if (people.size <= allowed) return null;
   const affected = { people, items: [...items].sort(), merchants: of.length, allowed };

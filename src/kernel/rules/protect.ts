@@ -10,7 +10,7 @@ import { replacedBy, takesRoles } from "./removals.ts";
 import type { Guard } from "./rule.ts";
 import { protectSetting } from "./settings/protect-setting.ts";
 
-/** Roles and members that are neither changed nor removed. */
+/** Lists roles and members that no plan changes or removes. */
 export const protect = {
   ...protectSetting,
   codes: ["protect"],
@@ -83,7 +83,7 @@ export const protect = {
       );
       return [[`${resource} ${id}`, refusal] as const];
     });
-    // Part of a change may wait.
+    // If part of a change is deferred, the change occurs twice.
     return [...new Map(refusals).values()];
   },
   causes({ kind, glob }, { resource, name }, { matches, items }) {
@@ -105,7 +105,7 @@ export const protect = {
   { readonly kind: "protect-role" | "protect-member"; readonly glob: string }
 >;
 
-/** Returns what `lint` says about a pattern that matches nothing. */
+/** Returns the lint of a pattern that matches nothing. */
 export function unmatchedPattern(text: string, key: "roles" | "members") {
   return {
     message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,

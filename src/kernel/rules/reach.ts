@@ -10,22 +10,25 @@ export interface Reach {
   includes(permission: string): boolean;
   /** Returns the steps to a permission: none if it is held; `null` if it cannot be reached. */
   stepsTo(permission: string): readonly ReachStep[] | null;
-  /** The permissions of existing roles that are held or can be reached, sorted; one list for all who can assign roles. */
+  /**
+   * The permissions of existing roles that are held or can be reached, sorted; all who can assign roles share one
+   * list.
+   */
   readonly permissions: readonly string[];
   /** The steps to any permission at all; `null` if only those of existing roles can be reached. */
   readonly anything: readonly ReachStep[] | null;
 }
 
 /**
- * Creates a function that finds what a member can reach; members with the same roles share one answer. Only the
- * permissions that lead to others are followed; what they lead to is looked up on demand.
+ * Creates a function that finds what a member can reach; members with the same roles share one answer. Follows only
+ * permissions that lead to others; what these lead to is looked up on demand.
  */
 export function reaching(
   access: Access,
   escalation: Partial<Escalation> = {},
 ): (person: Pick<PersonAccess, "roles">) => Reach {
   const ways = { ...DEFAULT_ESCALATION, ...escalation };
-  // Builds the index on the first question.
+  // Builds the index on first use.
   const worldOf = memoized((_: null) => openWorld(access, ways));
   const waysFrom = memoized((start: Start) => followWays(start, worldOf(null)), JSON.stringify);
   const reachOfRoles = memoized(
@@ -83,13 +86,13 @@ function sorted(roles: readonly RoleAccess[]): readonly RoleAccess[] {
 
 type Steps = readonly ReachStep[];
 
-/** Stands for every permission there is. */
+/** Stands for every possible permission. */
 const ANYTHING = Symbol("anything");
 
 /** The shortest known steps by permission; only permissions that lead to others. */
 type Ways = Map<string | typeof ANYTHING, Steps>;
 
-/** The start of a person's ways to more access; thousands of members share a few. */
+/** The start of a person's ways to more access; thousands of members share a few starts. */
 interface Start {
   /** Held permissions that lead to others. */
   readonly leading: readonly string[];
@@ -175,7 +178,7 @@ function* furtherWays(
   }
 }
 
-/** Returns the steps that assign the first of some roles, or one that they assign already. */
+/** Returns the steps that assign one of the named roles: one that the way already assigns, or else the first. */
 function shortestAssignment(assigning: Way, names: ReadonlySet<string>): Steps {
   const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
   const [first = ""] = names;
@@ -206,7 +209,7 @@ function withStep(steps: Steps, step: ReachStep): Steps {
   return joined(steps, [step]);
 }
 
-/** Joins steps; one that both have is taken once. */
+/** Joins steps; a step in both occurs only once. */
 function joined(steps: Steps, other: Steps): Steps {
   const isSame = (a: ReachStep, b: ReachStep): boolean => a.does === b.does && a.role === b.role;
   return [...steps, ...other.filter((step) => !steps.some((ownStep) => isSame(ownStep, step)))];

@@ -6,26 +6,26 @@ import { isPast } from "../diff/active-member.ts";
 import { addressesOfPerson, entriesByAddress, openCurrentAddresses } from "../values/person.ts";
 import type { AccessChanges } from "./access.ts";
 
-/** The number of removals that a share above 0% always allows. */
+/** The number of removals that any percentage above 0% allows. */
 export const ALWAYS_ALLOWED = 3;
 
-/** Returns whether a role is removed, or grants less. */
+/** Returns whether a change removes a role, or permissions from it. */
 export function takesPermissions({ kind, fields }: RoleChange): boolean {
   return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
 }
 
-/** Returns whether a member is removed, or loses a role without gaining its successor. */
+/** Returns whether a change removes a member, or a role without adding its successor. */
 export function takesRoles(change: MemberChange, replaced: ReadonlySet<string>): boolean {
   return takenBy(change, replaced).length > 0;
 }
 
-/** Returns what a change removes: roles without a successor, or the membership, which is `null`. */
+/** Returns what a change removes: roles without a successor, or `null` for the membership. */
 function takenBy({ kind, fields }: MemberChange, replaced: ReadonlySet<string>): readonly (RoleRef | null)[] {
   if (kind === "delete") return [null];
   if (kind !== "update") return [];
   return fields.flatMap((diff) =>
     diff.field === "roles"
-      ? // The successor of a replaced role counts as the same role; another role of that name does not.
+      ? // The successor of a replaced role counts as the same role; another role with that name does not.
         diff.removed.filter(
           ({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name)),
         )
@@ -40,15 +40,15 @@ export function replacedBy({ roles }: AccessChanges): ReadonlySet<string> {
 
 /** The people who lose access, by current address in lower case. */
 export interface Losses {
-  /** Those who lose it by the changes of a plan, except what a reviewed date has ended. */
+  /** People who lose access through the changes of a plan, except access that a reviewed date has ended. */
   readonly now: ReadonlySet<string>;
-  /** Those of `now` whose access has ended by dates in the files. */
+  /** Those people in `now` whose access was ended by dates in the files. */
   readonly ended: ReadonlySet<string>;
-  /** Those who lose it later, by a date that is new in the files or earlier than the reviewed one. */
+  /** People who lose access later, through a date that is new in the files or earlier than the reviewed one. */
   readonly later: ReadonlySet<string>;
 }
 
-/** The part of a desired state that says when access ends. */
+/** The part of a desired state that has dates. */
 type DatedFiles = Pick<DesiredState, "members" | "leavers">;
 
 /** Returns the people who lose access by the changes of a plan at a time, or by dates that nobody has reviewed. */
@@ -63,7 +63,8 @@ export function lossesOf(
   const takings = changes.members.flatMap((change) => {
     const addresses = [change.name];
     const taken = takenBy(change, replaced).filter((role) => !(reviewedEndOf(addresses, role) <= now));
-    // An entry may have the address of another membership than the one that it is pinned to, which may have none.
+    // An entry's address may be that of another membership than the one that it is pinned to, which may have no
+    // address.
     const name = personOf(change.before?.email ?? change.id ?? change.name).toLowerCase();
     return taken.length === 0
       ? []
@@ -79,7 +80,7 @@ export function lossesOf(
       endsEarlier(addressesOfPerson(entry), role),
     ),
   );
-  // Those who leave may be live without an entry.
+  // Leavers may be live without an entry.
   const leaving = leavers.filter(
     ({ email, from: { starts } }) => starts > now && !(reviewedEndOf([email], null) <= starts),
   );
@@ -111,13 +112,13 @@ export function joinLosses(all: readonly Losses[]): Losses {
   };
 }
 
-/** Returns how many people lose access only later, as a part of a sentence; empty if nobody does. */
+/** Returns, as part of a sentence, how many people lose access only later; empty if nobody does. */
 export function laterText(losses: Losses): string {
   const later = losing(losses).size - losses.now.size;
   return later === 0 ? "" : `, ${later} of them by end dates that were added or brought forward`;
 }
 
-/** Returns what to do about losses that a limit refuses: advice on dates if these are the cause, else the hint. */
+/** Returns the hint on losses that a limit refuses: advice about dates if these are the cause, else `hint`. */
 export function lossHint({ ended, later }: Losses, hint: string): string {
   if (later.size > 0) return "Check the dates that are new or earlier in the files.";
   return ended.size === 0
@@ -125,7 +126,7 @@ export function lossHint({ ended, later }: Losses, hint: string): string {
     : 'Check the dates. If they are right, "rolecall apply --only due" removes what has ended, without this limit.';
 }
 
-/** Returns when the membership of some addresses, or a role of it, ends: in ms since the epoch. */
+/** Returns when the membership of a person with these addresses, or one of its roles, ends, in ms since the epoch. */
 type AccessEnds = (addresses: readonly string[], role: RoleRef | null) => number;
 
 /**
@@ -147,7 +148,7 @@ function accessEnds({ members = [], leavers = [] }: DatedFiles, now: number): Ac
   };
 }
 
-/** The last end of the grants of each role of an entry, and of all its grants as `null`. */
+/** The latest end of an entry's grants of each role; with the key `null`, of all its grants. */
 type LastEnds = ReadonlyMap<string | null, number>;
 
 function lastEndsOf({ roles = [] }: DesiredMember): LastEnds {

@@ -18,7 +18,7 @@ function currentNames(
   const pinned = new Map(head.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
   const renamed = new Map(
     head.flatMap(({ name, previously = [] }) =>
-      // The id of a role always means that role, whatever the previous names of others.
+      // A role's id always refers to that role, whatever previous names other roles have.
       previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name] as const),
     ),
   );

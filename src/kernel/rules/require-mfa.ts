@@ -4,7 +4,7 @@ import { holdersBy, subjectOf } from "./judged.ts";
 import { missingFrom, type Policy, type PolicyContext, policyRefusal } from "./rule.ts";
 import { requireMfaSetting } from "./settings/require-mfa-setting.ts";
 
-/** Roles whose holders must have MFA on login; a pending member counts as unknown. */
+/** Lists roles whose holders must have MFA on login; for pending members this is unknown. */
 export const requireMfa = {
   ...requireMfaSetting,
   codes: ["require-mfa"],
@@ -56,7 +56,7 @@ function keyOf(role: string): string {
   return `require-mfa ${role}`;
 }
 
-/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
+/** Returns the holders of roles that require MFA, except service accounts, which nobody logs in as. */
 function holdersOf(roles: readonly string[], context: PolicyContext) {
   return roles.flatMap((role) =>
     holdersBy(role, context.index, context)

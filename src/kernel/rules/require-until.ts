@@ -18,10 +18,10 @@ import {
 } from "./rule.ts";
 import { requireUntilSetting } from "./settings/require-until-setting.ts";
 
-/** Roles that may only be granted with an end date, each with the maximum time until it. */
+/** Roles that may only be granted with an end date, each with the maximum time until that date. */
 type RequiredEnds = Readonly<Record<string, Duration | null>>;
 
-/** Roles that may only be granted with an end date. */
+/** Lists roles that may only be granted with an end date. */
 export const requireUntil = {
   ...requireUntilSetting,
   diagnostics: {
@@ -98,7 +98,7 @@ function judgeEnds(): DeclaredJudge<RequiredEnds> {
   return { violations: longGrants, compare: compareGrants };
 }
 
-/** Hints by what the file lists: the grant, only the member, or nothing. */
+/** Hints, for a file that lists the grant, only the member, or neither. */
 const HINTS = {
   grant: (role: string): string => `Write { role: ${role}, until: 2027-01-31 }.`,
   member: (role: string): string =>
@@ -114,12 +114,12 @@ function keyOf(role: string): string {
 interface LongGrant extends DeclaredViolation {
   readonly member: DesiredMember;
   readonly end: Until;
-  /** The role as the member's entry names it, and its key. */
+  /** The role as named in the member's entry, and its key. */
   readonly role: string;
   readonly key: string;
 }
 
-/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
+/** Returns the grants that last longer than the policy allows: counted from their beginning, or else from now. */
 function longGrants(ends: RequiredEnds, { desired, find, now }: Declarations): readonly LongGrant[] {
   const limits = Object.entries(ends).flatMap(([role, limit]) =>
     limit === null ? [] : [[role, limit] as const],
@@ -158,7 +158,7 @@ function longGrants(ends: RequiredEnds, { desired, find, now }: Declarations): r
   );
 }
 
-/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
+/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns about the others. */
 function compareGrants(
   ends: RequiredEnds,
   declared: Declarations,
@@ -200,7 +200,7 @@ function isHeld({ roles }: PersonAccess, { key, member }: LongGrant): boolean {
 
 const DAY = 86_400_000;
 
-/** Returns the time that counts for a limit: for a limit in days, an end that is a date counts as a whole day. */
+/** Returns the end time that a limit is compared with; for a limit in days, an end date counts as a whole day. */
 export function lastMoment({ text: end, ends }: Until, limit: Duration): number {
   return isDate(end) && !isInHours(limit) ? ends - DAY : ends;
 }

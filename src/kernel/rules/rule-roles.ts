@@ -23,23 +23,23 @@ function namedInRules(
   return [...new Set(namesInRules(rules).flatMap((name) => (name.what === what ? name.text : [])))];
 }
 
-/** Reports the roles that rules name by a name which several roles have: it is not known which one is meant. */
+/** Reports ambiguous names of roles in rules: names that several roles share. */
 export function ambiguousInRules(
   rules: Pick<DesiredState, "guards" | "policies" | "checks">,
   { sharing }: RoleNames,
   { unmatched }: Pick<RolePlan, "unmatched">,
 ): readonly FindingData[] {
   return rolesInRules(rules).flatMap((name): readonly FindingData[] => {
-    // The entry of the role has the error.
+    // The error is reported at the role's entry.
     const ids = unmatched.has(name) ? [] : sharing(name);
     return ids.length === 0 ? [] : [{ code: "rule-role-ambiguous", name, ids }];
   });
 }
 
 /**
- * Reports roles that rules name and that are neither declared nor live after the plan, so that the rules would have no
- * effect; but not those of a shared rule that another merchant has. Names are known from the files alone where those
- * list all roles; ids are not.
+ * Reports roles in rules that are neither declared nor live after the plan, so that the rules would have no effect,
+ * except roles in shared rules that another merchant has. If the files list all roles, names can be checked without
+ * the live state; ids cannot.
  */
 export function unknownInRules(
   desired: DesiredState,
@@ -96,8 +96,8 @@ function unprotected(
 }
 
 /**
- * Reports members whom a check of the merchant's own file or `protect` names and who are neither declared nor live. Where
- * the file lists all members, the checks are known from the files alone.
+ * Reports members who are named in `protect` or in a check in the merchant's own file, and who are neither declared
+ * nor live. If the file lists all members, checks can be validated without the live state.
  */
 export function unknownMembersInRules(
   { checks, guards, sharedRuleNames = [], sync, members, origin }: DesiredState,
@@ -127,8 +127,8 @@ export function unknownMembersInRules(
 const MAX_COMPARED = 100_000_000;
 
 /**
- * Reports permissions of declared roles that no live role has, and that are one typing error away from one that a role
- * has or the service needs; those that the project lists are intended.
+ * Reports permissions of declared roles that no live role has and that differ by one typing error from a known
+ * permission; those that the project lists are intended.
  */
 export function misspeltInRoles(
   { roles = [], projects = [] }: DesiredState,
@@ -157,7 +157,7 @@ export function misspeltInRoles(
   );
 }
 
-/** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
+/** Reports permissions in rules that no role has and that differ by one typing error from one that a role has. */
 export function misspeltInRules(
   { roles = [], ...rules }: DesiredState,
   { roles: live, ignoredLiveRoles }: Scope,
@@ -166,7 +166,7 @@ export function misspeltInRules(
   if (permissionsInRules.length === 0) return [];
   const known = new Set([
     ...[...roles, ...live, ...ignoredLiveRoles].flatMap(({ permissions = [] }) => permissions),
-    // Those of the service, whether a role has them or not.
+    // The service's permissions, whether or not a role has them.
     ...(rules.policies.escalation ? Object.values(DEFAULT_ESCALATION).flat() : []),
   ]);
   const unknown = permissionsInRules.filter((permission) => !known.has(permission));

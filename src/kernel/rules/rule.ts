@@ -13,9 +13,9 @@ import type { AccessIndex, HolderCount, Judged, Violation } from "./judged.ts";
 import type { LimitedRun, RefusedRun } from "./people-in-run.ts";
 import type { GuardSetting, NameOf, PolicySetting, RunSetting } from "./settings/setting-kinds.ts";
 
-/** A rule within a setting, as reports list it. */
+/** A rule within a setting, as listed in reports. */
 export interface RuleEntry<Value> {
-  /** In one line, such as `max_holders role_admin: 3`. */
+  /** On one line, such as `max_holders role_admin: 3`. */
   readonly text: string;
   /** The keys below the setting that lead to the rule. */
   readonly keys: readonly string[];
@@ -23,24 +23,24 @@ export interface RuleEntry<Value> {
   readonly entry: ListedRule["entry"];
   /** The key of its violations; `null` if no access violates it by itself. */
   readonly violated: string | null;
-  /** The setting with this rule only. */
+  /** The setting with only this rule. */
   readonly alone: NonNullable<Value>;
 }
 
-/** The part that policies and guards share. */
+/** What policies and guards have in common. */
 interface Judge<Value, Entry> {
   /** The codes of its refusals. */
   readonly codes: readonly string[];
-  /** Lists the rules of a setting; `written` is what the files set, without defaults. */
+  /** Lists the rules of a setting; `written` has what the files set, without defaults. */
   list(value: Value, written: Value): readonly Entry[];
   /**
-   * Counts the people in an access whom the setting limits together, with as many counts for every access; empty if it
-   * judges members or roles one by one, or changes.
+   * Counts the people in an access whom the setting limits together, always the same number of counts; empty if it
+   * judges members or roles one by one, or judges changes.
    */
   counts(value: Value, context: PolicyContext): readonly HolderCount[];
-  /** Returns what is looser in one setting than in another, in words. */
+  /** Describes how one setting is looser than another. */
   looser(before: Value, after: Value, context: LooserContext): readonly string[];
-  /** Returns what is valid but unwise in a setting of a file. */
+  /** Returns what is valid but questionable in a setting of a file. */
   lint?(written: unknown, facts: LintFacts): readonly LintOfRule[];
 }
 
@@ -55,14 +55,14 @@ export interface LintFacts {
   readonly members: readonly string[] | null;
   /** Addresses of all members, and patterns of ignored ones; `null` if there may be others. */
   readonly addresses: readonly string[] | null;
-  /** True if the service was read, and not the files alone. */
+  /** True if the facts come from the service, and not only from files. */
   readonly isLive: boolean;
-  /** The greatest number of members of a merchant, also in words; `null` if there may be more. */
+  /** The number of members of the largest merchant, also as text; `null` if there may be more. */
   readonly most: { readonly members: number; readonly text: string } | null;
   readonly matches: GlobMatch;
 }
 
-/** Something unwise in a setting. */
+/** Something questionable in a setting. */
 export interface LintOfRule {
   readonly code: "idle-guard" | "idle-policy" | "unmatched-pattern" | "unused-domain";
   /** Path within the setting. */
@@ -88,20 +88,20 @@ export interface PolicyContext extends Judged, EnforcedBy {
 }
 
 /**
- * A rule for the access that results from a plan. It judges by what its setting names, as far as people hold it, and by what
- * else is known of them; one that names nothing, by everything.
+ * A rule for the access that results from a plan. It judges what people hold of the roles and permissions that its
+ * setting names, or everything that they hold if it names none, and what else is known about them.
  */
 export interface Policy<Value> extends PolicySetting<Value>, Judge<Value, RuleEntry<Value>> {
-  /** The meanings of its diagnostics, by code. Absent: files alone do not violate it. */
+  /** The meanings of its diagnostics, by code. Absent if files alone cannot violate it. */
   readonly diagnostics?: Readonly<Record<`policy-${string}`, DiagnosticKind>>;
-  /** True if it judges addresses, whatever people hold. */
+  /** True if it judges addresses, regardless of what people hold. */
   readonly ofAddresses?: true;
   /** Returns whether there is nothing to judge. */
   isOff(value: Value): boolean;
   judge(value: Value, context: PolicyContext): readonly Violation[];
-  /** Returns the unknown facts about the access because of which the rule may be violated. */
+  /** Returns the unknown facts about the access that leave open whether the rule is violated. */
   unknown?(value: Value, context: PolicyContext): readonly UnknownToRule[];
-  /** Judges what the files declare besides access, such as dates. */
+  /** Judges declarations other than access, such as dates. */
   readonly declared?: DeclaredJudge<Value>;
 }
 
@@ -112,14 +112,14 @@ export interface UnknownToRule {
   readonly rule: string;
   /** Says what is unknown about the live access. */
   readonly live: string;
-  /** Says what the files leave open, for a number of members. */
+  /** Says what the files leave open, about a number of members. */
   inFiles(times: number): string;
 }
 
 /** Judges declarations, at a time in ms since the epoch. */
 export interface DeclaredJudge<Value> {
   violations(value: Value, declared: Declarations): readonly DeclaredViolation[];
-  /** Returns the refusals of new violations, and warnings about existing ones. */
+  /** Returns refusals of new violations, and warnings about existing ones. */
   compare(
     value: Value,
     declared: Declarations,
@@ -142,7 +142,7 @@ export interface FormerGrants {
 
 /** A violation by declarations. */
 export interface DeclaredViolation {
-  /** The key of the rule, as that of a violation. */
+  /** The key of the rule, as in a violation. */
   readonly rule: string;
   refusal(tense: Tense): Refusal;
   readonly breach: Breach;
@@ -150,7 +150,10 @@ export interface DeclaredViolation {
 
 /** The input of guards. */
 export interface Guarded extends EnforcedBy {
-  /** The declared members and their dates, and the project: `protect` also matches a pinned member by the address in its entry. */
+  /**
+   * The declared members and their dates, and the project: `protect` also matches a pinned member by its entry's
+   * address.
+   */
   readonly files: Pick<DesiredState, "members" | "leavers" | "reviewedEnds" | "projects">;
   /** In ms since the epoch. */
   readonly now: number;
@@ -185,11 +188,12 @@ export type DeferredForRole = Deferred & { readonly role: string };
 /** Removals that a guard does not allow at once. */
 export interface Withheld {
   /**
-   * Deferred removals, each with a refusal if it cannot be deferred, for example because it would wait for another one.
+   * Deferred removals, each with a refusal if it cannot be deferred, for example because it would wait for another
+   * removal.
    */
   readonly deferred: readonly {
     readonly deferred: DeferredForRole;
-    /** The key of the role in the access before. */
+    /** The key of the role in the access before the plan. */
     readonly key: string;
     refusal(isChained: boolean): Refusal;
   }[];
@@ -201,28 +205,30 @@ export interface Withheld {
 export interface Guard<Value, Item = unknown>
   extends GuardSetting<Value>,
     Judge<Value, RuleEntry<Value> & { readonly item: Item }> {
-  /** True if it judges who loses something. */
+  /** True if it judges losses of access. */
   readonly keepsAccess?: true;
-  /** The setting that limits nothing, for rules beside others that set the guard. */
+  /** The setting without limits, for rules that leave the guard to others. */
   readonly off: NonNullable<Value>;
-  /** Hints about refusals of an undo, whose changes come from a run instead of the file, by code. */
+  /** Hints about refusals of an undo, whose changes come from a run instead of a file, by code. */
   readonly undoHints?: Readonly<Record<string, (enforcedBy: string | undefined) => string>>;
   readonly ofRun?: RunLimit<Value>;
   refuse?(value: Value, guarded: Guarded): readonly Refusal[];
   /** Defers or refuses removals before they are made. */
   withhold?(value: Value, removals: Removals): Withheld;
   /**
-   * Returns whether a refusal with one of its codes comes from a rule of the setting. Absent: the refusal has the
+   * Returns whether a refusal with one of its codes comes from a rule of the setting. Absent if the refusal has the
    * rule's key.
    */
   causes?(item: Item, refusal: Refusal, context: CauseContext<Item>): boolean;
-  /** Returns whether a rule holds in an access; `null` if it does not apply. Absent: it limits changes, not access. */
+  /**
+   * Returns whether a rule holds in an access; `null` if it does not apply. Absent if it limits changes, not access.
+   */
   report?(item: Item, judged: Judged, isDeclared: boolean): RuleResult | null;
 }
 
-/** A limit of what all plans of a run do together. */
+/** A limit on what all plans of a run do together. */
 export interface RunLimit<Value> extends RunSetting<Value> {
-  /** Returns what is looser in one limit than in another, in words. */
+  /** Describes how one limit is looser than another. */
   looser(before: NonNullable<Value>, after: NonNullable<Value>): readonly string[];
   /** Refuses plans by the strictest of several limits. */
   refuse(limits: readonly NonNullable<Value>[], run: LimitedRun): readonly RefusedRun[];
@@ -246,7 +252,7 @@ export function policyRefusal(
   return { rule: "policy", code, resource, name, check: null, message, hint, override: null };
 }
 
-/** Returns a refusal in the future tense as a problem of the files. */
+/** Returns a refusal in the future tense as a problem in the files. */
 export function breachOf(
   code: Breach["code"],
   key: string | null,
@@ -256,7 +262,7 @@ export function breachOf(
   return { code, subject, message, hint, ...(key !== null && { rule: ["policies", key] }) };
 }
 
-/** Returns the items of a list that another one lacks, in words. */
+/** Lists, as text, the items of a list that another list lacks. */
 export function missingFrom(
   before: readonly string[],
   after: readonly string[],

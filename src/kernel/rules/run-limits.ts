@@ -8,8 +8,8 @@ import type { LimitedPlan, LimitedRun, RefusedRun, RunPlan } from "./people-in-r
 import { sensitiveIn } from "./settings/sensitive.ts";
 
 /**
- * Refuses plans that together do more than the guards of a run allow; a run of one merchant has the limits of the
- * merchant. A limit that only the project of the base branch sets is one that the pull request loosens.
+ * Refuses plans that together do more than the guards of a run allow; a run of one merchant has only that merchant's
+ * limits. If only the base branch's project sets a limit, the pull request loosens it.
  */
 export function limitRun<P extends RunPlan>(plansOfRun: readonly LimitedPlan<P>[]): readonly P[] {
   const parts = plansOfRun.map(({ plan, files }) => ({ plan: unlimited(plan), files }));
@@ -57,7 +57,7 @@ function openPersonOf(parts: readonly LimitedPlan[]): LimitedRun["personOf"] {
   return (address) => open(null)(address);
 }
 
-/** Returns a plan with what is sensitive to some projects. */
+/** Returns a plan with the sensitive permissions of some projects. */
 function asSeenBy(projects: readonly ProjectSettings[], { plan, files }: LimitedPlan): LimitedPlan {
   const { impact } = plan;
   const sensitive = impact.sensitive?.filter(sensitiveIn(projects)) ?? [];
@@ -77,7 +77,7 @@ function refusedBy(run: LimitedRun, projects: readonly ProjectSettings[]): reado
 
 const CODES = new Set(guardsOfRun().map(({ ofRun }) => ofRun.code));
 
-/** Returns a plan without the refusals of another run. */
+/** Returns a plan without the refusals by a run's limits. */
 function unlimited<P extends RunPlan>(plan: P): P {
   const isOfRun = ({ code }: Refusal): boolean => CODES.has(code);
   const others = (refusals: readonly Refusal[]): readonly Refusal[] =>

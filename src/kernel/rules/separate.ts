@@ -7,7 +7,7 @@ import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./judged.ts
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
 import { separateSetting } from "./settings/separate-setting.ts";
 
-/** Sets of roles; nobody may hold two roles of a set. */
+/** Lists sets of roles; nobody may hold two roles of a set. */
 export const separate = {
   ...separateSetting,
   diagnostics: {
@@ -23,7 +23,7 @@ export const separate = {
       alone: [roles],
     })),
   counts: () => [],
-  /** Returns the pairs of a set that no other set has, in one line if none is left. */
+  /** Describes the pairs that no set contains any more; on one line if no set is left. */
   looser: (before, after) =>
     before.flatMap((roles) => {
       const pairs = roles.flatMap((first, index) =>
@@ -74,7 +74,7 @@ export const separate = {
   },
 } as const satisfies Policy<readonly (readonly string[])[]>;
 
-/** Leaves out sets that are written twice: they are one rule. */
+/** Leaves out duplicate sets, which are one rule. */
 function distinct(sets: readonly (readonly string[])[]): readonly (readonly string[])[] {
   return [...new Map(sets.map((roles) => [keyOf(roles), roles])).values()];
 }

@@ -5,7 +5,7 @@ import { described, optional, text } from "../../values/text-schemas.ts";
 import { fieldsOf, listOf, textOf } from "../../values/values.ts";
 import type { NameOf, SettingName } from "./setting-kinds.ts";
 
-/** A form of checks as files set it, without its judge. What is `written` comes from a file, or is a check of the form. */
+/** A form of checks as files set it, without its judge. `written` comes from a file, or is a check of the form. */
 export interface CheckSetting<Form extends Check> {
   /** The keys that a check of the form has. */
   readonly keys: readonly [subject: string, verdict: string];
@@ -14,14 +14,14 @@ export interface CheckSetting<Form extends Check> {
   parse(written: Readonly<Record<string, unknown>>): CheckValues<Form>;
   /** Returns the check with the current names of roles. */
   renamed(check: Form, nameOf: NameOf): Form;
-  /** Returns what is equal for checks of the same permission or person. */
+  /** Returns a text that is equal for checks on the same permission or person. */
   subject(check: Form): string;
   names(written: unknown): readonly SettingName[];
-  /** The paths of lists that have no entry twice. */
+  /** The paths of lists that must not have duplicate entries. */
   readonly lists: readonly Path[];
 }
 
-/** A check without what all forms have. */
+/** A check without the fields that all forms have. */
 export type CheckValues<Form extends Check> = Omit<Form, "reach" | "origin">;
 
 /** The schema of the permission that a check is about. */
@@ -33,7 +33,7 @@ export function canSchema(): z.ZodMiniString {
   });
 }
 
-/** The schema of whether a check counts what people can reach. */
+/** The schema of the key that makes a check count what people can reach. */
 export function reachSchema() {
   return optional(z.boolean(), {
     title: "Reach",

@@ -9,7 +9,10 @@ import type { CheckSetting } from "./check-setting.ts";
 import { onlySetting } from "./only-setting.ts";
 import type { NameOf, SettingName } from "./setting-kinds.ts";
 
-/** The forms of checks as files set them, by the kinds of checks: all that reads and writes files loops over these. */
+/**
+ * The forms of checks as files set them, by the kinds of checks: everything that reads and writes files loops over
+ * these.
+ */
 const SETTINGS = { only: onlySetting, "at-most": atMostSetting, cannot: cannotSetting } as const satisfies {
   readonly [Kind in Check["kind"]]: CheckSetting<Extract<Check, { readonly kind: Kind }>>;
 };
@@ -46,12 +49,12 @@ export function renamedCheck(check: Check, nameOf: NameOf): Check {
   return settingOf(check).renamed(check, nameOf);
 }
 
-/** Returns what is equal for checks of one form that are about the same permission or person. */
+/** Returns a text that is equal for checks of one form on the same permission or person. */
 export function subjectOfCheck(check: Check): string {
   return settingOf(check).subject(check);
 }
 
-/** Returns the names in a check of a file, which may have the keys of several forms, or of a state. */
+/** Returns the names in a check of a state, or of a file, where it may have the keys of several forms. */
 export function namesInCheck(written: unknown): readonly SettingName[] {
   const names = LIST.flatMap((setting) => setting.names(written));
   return [...new Map(names.map((name) => [JSON.stringify(name.path), name])).values()];
@@ -64,7 +67,7 @@ export function permissionsInCheck(check: Check): readonly string[] {
     .flatMap(({ what, text }) => (what === "permission" ? text : []));
 }
 
-/** Returns the address of the member that a check is about, of a file or a state; `null` if it is about a permission. */
+/** Returns the address of the member that a check of a file or state is about; `null` if it is about a permission. */
 export function memberOfCheck(written: unknown): string | null {
   const member = namesInCheck(written).find(({ what, path }) => what === "member" && path.length === 1);
   return member?.text ?? null;
@@ -77,7 +80,7 @@ export function namesInChecks(file: Readonly<Record<string, unknown>>): readonly
   );
 }
 
-/** Returns the paths of lists in the checks of a file that have no entry twice. */
+/** Returns the paths of lists in the checks of a file that must not have duplicate entries. */
 export function listsInChecks(file: Readonly<Record<string, unknown>>): readonly Path[] {
   return listOf(file["checks"]).flatMap((_, index) =>
     LIST.flatMap(({ lists }) => lists.map((path) => ["checks", index, ...path])),

@@ -25,7 +25,9 @@ import {
   type SettingName,
 } from "./setting-kinds.ts";
 
-/** The policies as files set them, by their names in a state: all that reads and writes files loops over these. */
+/**
+ * The policies as files set them, by their names in a state: everything that reads and writes files loops over these.
+ */
 const POLICY_SETTINGS = {
   emailDomains: emailDomainsSetting,
   separate: separateSetting,
@@ -44,7 +46,7 @@ const GUARD_SETTINGS = {
   minHolders: minHoldersSetting,
 } as const satisfies { readonly [Name in GuardName]-?: GuardSetting<GuardSettings[Name]> };
 
-/** An override is for one plan, and is not a rule. */
+/** An override applies to one plan, and is not a rule. */
 export type GuardName = Exclude<keyof GuardSettings, "overrides">;
 
 type NamedSettings = readonly (readonly [name: string, setting: RuleSetting<unknown>])[];
@@ -110,7 +112,7 @@ export function parseRunLimits(section: unknown): Omit<RunLimits, "origin"> {
   return combined(RUN_LIST, [section], (role) => role) as RunLimits;
 }
 
-/** Returns the names in the limits of a run, with their paths below these. */
+/** Returns the names in the limits of a run, with their paths below the limits. */
 export function namesInRunLimits(limits: RunLimits): readonly SettingName[] {
   const values: Readonly<Record<string, unknown>> = { ...limits };
   return RUN_LIST.flatMap(([name, { key, kind }]) =>
@@ -174,7 +176,7 @@ export function readablePolicies(section: unknown): z.infer<z.ZodMiniObject<type
   return omitUndefined(Object.fromEntries(readable));
 }
 
-/** Returns the items that each rule of a table finds in its own setting of a file, with their paths in the file. */
+/** Returns the items that each rule of a table finds in its setting in a file, with their paths. */
 export function itemsInFile<Rule extends RuleSetting<unknown>, Item extends { readonly path: Path }>(
   rules: readonly Rule[],
   file: Readonly<Record<string, unknown>>,
@@ -204,7 +206,7 @@ export function keysNaming(what: SettingName["what"]): readonly string[] {
   });
 }
 
-/** Returns the paths of lists in the guards, policies and checks of a file that have no entry twice. */
+/** Returns the paths of lists in the guards, policies and checks of a file that must not have duplicate entries. */
 export function listsInFile(file: Readonly<Record<string, unknown>>): readonly Path[] {
   const inSettings = itemsInFile(SETTINGS, file, ({ kind }, written) =>
     kind.lists(written).map((path) => ({ path })),
@@ -224,7 +226,7 @@ export function limitsInFile(file: Readonly<Record<string, unknown>>): readonly 
   return itemsInFile(SETTINGS, file, ({ kind }, written) => kind.limits(written));
 }
 
-/** The overrides of refusals, by code; first those that no merchant's file sets. */
+/** The overrides of refusals, by code; with those that no merchant's file can contain first. */
 const OVERRIDES: ReadonlyMap<string, OverrideKind> = new Map([
   ...RUN_LIST.map(([, { ofRun }]) => [ofRun.code, ofRun.override] as const),
   ["changed-addresses", { value: "[0-9]+" }],
@@ -232,12 +234,12 @@ const OVERRIDES: ReadonlyMap<string, OverrideKind> = new Map([
   ...GUARD_LIST.flatMap(([, { overrides }]) => Object.entries(overrides)),
 ]);
 
-/** Returns how refusals with a code are overridden; `undefined` if they are not. */
+/** Returns how refusals with a code can be overridden; `undefined` if they cannot. */
 export function overrideKind(code: string): OverrideKind | undefined {
   return OVERRIDES.get(code);
 }
 
-/** An override of a refusal, for the plan whose fingerprint begins as it ends. */
+/** An override of a refusal; it ends with the beginning of the plan's fingerprint. */
 export const OVERRIDE = new RegExp(
   `^(?:${[...OVERRIDES].map(([code, { value }]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`,
 );
@@ -245,7 +247,7 @@ export const OVERRIDE = new RegExp(
 /** An override, as printed in plans. */
 export const EXAMPLE_OVERRIDE = "max-removals=5@35e43f876462";
 
-/** Returns whether a file may have an override, given without the plan that it is for. */
+/** Returns whether a file may contain an override, given without its fingerprint. */
 export function isFileOverride(what: string): boolean {
   return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
 }

@@ -38,7 +38,7 @@ function parseGains(written: unknown): GainLimits {
   );
 }
 
-/** Returns whether a key may name a permission; one with a capital letter, a space or the like is the name of a role. */
+/** Returns whether a key may name a permission; one with capital letters, spaces or the like names a role. */
 function isPermission(what: string): boolean {
   return /^[a-z0-9_]+$/.test(what) && !ROLE_ID.test(what);
 }

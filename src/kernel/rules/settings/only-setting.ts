@@ -9,12 +9,12 @@ export type OnlyCheck = Extract<Check, { readonly kind: "only" }>;
 
 const ROLE_PREFIX = "role:";
 
-/** Returns the role whose holders an entry of `only` means; `null` for an address. */
+/** Returns the role whose holders an entry of `only` refers to; `null` for an address. */
 export function roleOfHolder(holder: string): string | null {
   return holder.startsWith(ROLE_PREFIX) ? holder.slice(ROLE_PREFIX.length).trim() : null;
 }
 
-// An address, or a role behind "role:".
+// An address, or a role after "role:".
 const HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
 
 export const onlySetting = {

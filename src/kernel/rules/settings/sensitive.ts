@@ -4,7 +4,7 @@ import type { ProjectSettings } from "../../../model/desired.ts";
 /** The name that stands for all sensitive permissions. */
 export const SENSITIVE = "sensitive";
 
-/** The sensitive permissions of a project that lists none: control over access, keys, the account or money. */
+/** The sensitive permissions of a project that lists none: those that control access, keys, the account or money. */
 export const DEFAULT_SENSITIVE: readonly string[] = [
   "*{member,role,key,owner,merchant,payout,bank_account,refund}*",
   "!*[._:-]{view,read,readonly,list,get,export}",
@@ -25,7 +25,7 @@ function listOf({ sensitive = DEFAULT_SENSITIVE }: ProjectSettings): readonly st
   return sensitive;
 }
 
-/** Returns a function that tests whether one of some globs matches a text, ignoring case. */
+/** Returns a function that tests whether any of some globs matches a text, ignoring case. */
 export function globsOf(globs: readonly string[]): (text: string) => boolean {
   const compiled = globs.map((glob) => compileGlob(glob.toLowerCase()));
   return (text) => compiled.some((matches) => matches(text.toLowerCase()));

@@ -12,37 +12,40 @@ export interface SettingName {
   readonly text: string;
   /** Path within the setting. */
   readonly path: Path;
-  /** `key` if it is the key at the path. */
+  /** `key` if the name is the key at the path. */
   readonly at: "key" | "value";
 }
 
-/** A number in a setting, as far as it can be compared with that of another file. */
+/** A number in a setting that can be compared with the same number in another file. */
 export interface SettingLimit {
   /** Path within the setting. */
   readonly path: Path;
-  /** Limits with the same name are compared; the role of a limit has one name, whichever of its names the file uses. */
+  /**
+   * Limits with the same name are compared; a limit's role has the same name here, whichever of its names the file
+   * uses.
+   */
   readonly role: string | null;
-  /** The unit: limits of several units cannot be compared. */
+  /** The unit; limits with different units cannot be compared. */
   readonly unit: string;
   readonly value: unknown;
   /** The greater, the stricter. */
   readonly strictness: number;
-  /** Direction of a stricter value. */
+  /** The direction in which values get stricter. */
   readonly stricter: "less" | "more";
 }
 
-/** The unit of numbers of holders. */
+/** The unit of limits on the number of holders. */
 export const HOLDERS = "holders";
 
 /** Returns the current name of a role. */
 export type NameOf = (role: string) => string;
 
 /**
- * A kind of settings: how they are written, combined and compared. What is `written` comes from a file, which may have
- * errors; `names`, `lists`, `keys` and `limits` work on both.
+ * A kind of settings: how they are written, combined and compared. `written` comes from a file, which may have errors;
+ * `names`, `lists`, `keys` and `limits` accept both forms.
  */
 export interface SettingKind<Value> {
-  /** Combines what the files set; of several numbers the stricter one counts. Takes none or more valid settings. */
+  /** Combines what the files set; of several numbers, the strictest counts. Takes any number of valid settings. */
   combine(written: readonly unknown[]): Value;
   /** Returns the setting with the current names of roles. */
   renamed(value: Value, nameOf: NameOf): Value;
@@ -51,7 +54,7 @@ export interface SettingKind<Value> {
   /** Returns the readable part of a setting with errors; `undefined` if there is none. */
   readable(written: unknown): unknown;
   names(written: unknown): readonly SettingName[];
-  /** Paths of the lists that have no entry twice. */
+  /** Paths of the lists that must not have duplicate entries. */
   lists(written: unknown): readonly Path[];
   /** The keys that a user chooses. */
   keys(written: unknown): readonly string[];
@@ -79,14 +82,14 @@ export interface GuardSetting<Value> extends RuleSetting<Value> {
   readonly section: "guards";
   /** Its overrides, by the code of a refusal. */
   readonly overrides: Readonly<Record<string, OverrideKind>>;
-  /** Its limit for all merchants of a run, which a project sets. Absent: it limits single merchants only. */
+  /** Its limit for all merchants of a run, which a project sets. Absent if it only limits single merchants. */
   readonly ofRun?: RunSetting<Value>;
 }
 
 /** The limit of a guard for all merchants of a run. */
 export interface RunSetting<Value> {
   readonly schema: z.ZodMiniType;
-  /** The limit of a project that sets none. */
+  /** The limit for a project that sets none. */
   readonly default: NonNullable<Value>;
   /** The code of its refusals. */
   readonly code: string;
@@ -97,11 +100,11 @@ export interface RunSetting<Value> {
 export interface OverrideKind {
   /** The pattern of their values. */
   readonly value: string;
-  /** Set for a limit to how many people lose or gain something; absent for other refusals. */
+  /** Set for a limit on how many people lose or gain access; absent for other refusals. */
   readonly limit?: {
     /**
-     * An override for a count also applies to every smaller one; one for people is bound to what they gain, whatever
-     * the plan.
+     * An override for a count also applies to every smaller one; one for people is bound to what they gain, rather
+     * than to a plan.
      */
     readonly boundTo: "count" | "people";
   };
@@ -109,15 +112,15 @@ export interface OverrideKind {
   readonly alsoFor?: string;
 }
 
-/** The overrides of a limit that name the number of people. */
+/** Overrides of a limit that state the number of people. */
 export const COUNT_OVERRIDE: OverrideKind = { value: "[0-9]+", limit: { boundTo: "count" } };
 
-/** The overrides of a limit that name what people gain, and a hash of the people. */
+/** Overrides of a limit that state what people gain, with a hash of the people. */
 export const PEOPLE_OVERRIDE: OverrideKind = { value: ".+:[0-9a-f]{12}", limit: { boundTo: "people" } };
 
 const none = () => [];
 
-/** Returns distinct texts, sorted, for values without an order. */
+/** Returns the distinct texts, sorted, of values whose order does not matter. */
 export function asSet(values: readonly unknown[]): readonly string[] {
   return [...new Set(values.map((value) => canonicalJson(value)))].sort(byCodeUnit);
 }
@@ -191,7 +194,7 @@ function roleKeys(written: unknown): readonly SettingName[] {
   );
 }
 
-/** Combines values by role: of several for a role, the one that `stricter` chooses counts. */
+/** Combines values by role: of several for one role, `stricter` chooses one. */
 function byRole<Item>(
   entries: readonly (readonly [role: string, item: Item])[],
   stricter: (a: Item, b: Item) => Item,
@@ -213,7 +216,7 @@ function countEntries(written: unknown): readonly (readonly [role: string, count
   });
 }
 
-/** Numbers of holders by role, with smaller or larger numbers being stricter. */
+/** Numbers of holders by role, where either smaller or larger numbers are stricter. */
 function roleCounts(stricter: SettingLimit["stricter"]) {
   const [strictest, sign] = stricter === "less" ? [Math.min, -1] : [Math.max, 1];
   return {
@@ -267,7 +270,7 @@ function shorter(a: Duration | null, b: Duration | null): Duration | null {
   return a.ms < b.ms ? a : b;
 }
 
-/** Roles, each with a period or none: a list, or a mapping. */
+/** Roles with optional periods, as a list or a mapping. */
 export const periodsByRole: SettingKind<Periods> = {
   combine: (written) => byRole(written.flatMap(periodEntries), shorter),
   renamed: (value, nameOf) =>

@@ -12701,6 +12701,10 @@ function counted(count, singular, plural = `${singular}s`) {
 function listText(texts, last = "and") {
 	return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} ${last} ${texts.at(-1)}`;
 }
+/** Formats a time in ISO 8601 as "2026-06-15 12:00 UTC". */
+function utcMinute(time) {
+	return `${time.slice(0, 16).replace("T", " ")} UTC`;
+}
 /** Returns the first texts, and one that counts the others. */
 function firstOf$1(texts, max, noun) {
 	const more = texts.length - max;
@@ -13909,8 +13913,8 @@ function withFingerprint(change) {
 	};
 }
 /**
-* Hashes the effect of a change, without its reason and without what may differ between two reads (a member's status, the
-* id of a role that an interrupted run has created).
+* Hashes the effect of a change, without its reason and without what may differ between two reads (a member's status,
+* the id of a role that an interrupted run has created).
 */
 function changeFingerprint(change) {
 	const { resource, kind, id, before, after } = change;
@@ -13937,8 +13941,8 @@ function planFingerprint(plan, changes) {
 	});
 }
 /**
-* Hashes the plans of a run, in any order. A plan without changes does not count, so that a run in which only one plan
-* has changes has the fingerprint of that plan.
+* Hashes the plans of a run, in any order. Plans without changes do not count, so that a run with only one plan that
+* has changes has that plan's fingerprint.
 */
 function runFingerprint(plans) {
 	const [only = "", ...more] = plans.filter(({ changes }) => changes.length > 0).map(({ fingerprint }) => fingerprint).sort(byCodeUnit);
@@ -14473,7 +14477,7 @@ function orderedState(live) {
 		})
 	};
 }
-/** Returns items in the order of their texts: the same list if it has that order. */
+/** Returns items sorted by their texts; the same list if it is already sorted. */
 function sortedBy$1(items, textOf) {
 	return items.every((item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0) ? items : [...items].sort(by(textOf));
 }
@@ -14483,8 +14487,8 @@ var init_ordered_state = __esmMin((() => {
 
 // src/kernel/diff/scope.ts
 /**
-* Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
-* in lower case, are never ignored.
+* Removes ignored roles and members from the live state, before anything is compared. Members with an address in
+* `left`, in lower case, are never ignored.
 */
 function scopeOf(live, ignore, matches, leftBy = /* @__PURE__ */ new Set()) {
 	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
@@ -14669,7 +14673,7 @@ function rolesAfter(before, changes, { mergeReplacedRoles }) {
 function isActive({ status }) {
 	return status !== "expired" && status !== "disabled";
 }
-/** Returns a function that gives a member's permissions; members with the same roles share one result. */
+/** Returns a function that returns a member's permissions; members with the same roles share one result. */
 function granting({ roles, removed }, counts = isActive) {
 	const grantedByRoles = /* @__PURE__ */ new Map();
 	return (person) => {
@@ -14730,9 +14734,9 @@ function hasRepeats(roles) {
 	return false;
 }
 /**
-* Indexes roles by their names and ids. An id takes precedence over a name. If several roles have a name, it means the
-* one that the file declares, else the one that is not hidden, else a custom one; the order of the roles does not
-* matter. A declared role is also known by its name in the file, which an apply may still have to set.
+* Indexes roles by their names and ids. An id takes precedence over a name. If several roles share a name, the name
+* refers to the declared one, else the one that is not hidden, else a custom one, whatever the order of the roles. A
+* declared role is also known by its name in the file, which an apply may still have to set.
 */
 function roleNames$1({ roles }, declared) {
 	const rank = (key, { custom, hidden }) => declared.has(key) ? 3 : custom ? hidden ? 1 : 2 : 0;
@@ -14759,13 +14763,16 @@ function roleNames$1({ roles }, declared) {
 		sharing: (name) => ids.has(name) || meant(name).length < 2 ? [] : [...meant(name)].sort(byCodeUnit)
 	};
 }
-/** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
+/**
+* Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the
+* name.
+*/
 function roleFinder(access, declared) {
 	return roleNames$1(access, declared).find;
 }
 /**
-* Returns a function that finds a role's key in a live access by its name after the changes that the files lead to, else by
-* its live name: rules name a role as the files do, also before it is renamed.
+* Returns a function that finds a role's key in a live access by its name after the files' changes, else by its live
+* name: rules use the names in the files even before a role is renamed.
 */
 function liveRoleFinder(before, after, desired) {
 	const pinned = pinnedIds(desired);
@@ -14938,7 +14945,7 @@ var init_rule_table = __esmMin((() => {
 }));
 
 // src/kernel/rules/check.ts
-/** Returns what is unwise in a check of a permission that nobody has. */
+/** Returns the lint of a check on a permission that nobody has. */
 function ungranted(permission, path) {
 	return {
 		path,
@@ -14946,7 +14953,7 @@ function ungranted(permission, path) {
 		hint: "Check the spelling."
 	};
 }
-/** Returns the refusal of a check, of one person or of all who have its permission. */
+/** Returns the refusal by a check of one person, or of all who have its permission. */
 function checkRefusal(code, name, message, enforcedBy) {
 	return {
 		rule: "check",
@@ -17434,7 +17441,7 @@ function canSchema() {
 		examples: ["refunds_create"]
 	});
 }
-/** The schema of whether a check counts what people can reach. */
+/** The schema of the key that makes a check count what people can reach. */
 function reachSchema() {
 	return optional(boolean(), {
 		title: "Reach",
@@ -17579,7 +17586,7 @@ var init_check_at_most = __esmMin((() => {
 }));
 
 // src/kernel/rules/check-of-people.ts
-/** Returns a violation for each of the permissions that one of some people has, or with `reach` can reach. */
+/** Returns a violation for each person and permission that the person has, or with `reach` can reach. */
 function violationsOfPeople({ reach: isReach }, people, permissions, words, context) {
 	const { granted, reach, enforcedBy } = context;
 	return people.flatMap((person) => {
@@ -17609,7 +17616,7 @@ function violationsOfPeople({ reach: isReach }, people, permissions, words, cont
 		});
 	});
 }
-/** Returns a person's violation as a problem of the files. */
+/** Returns a person's violation as a problem in the files. */
 function breachOfWay(way, words, enforcedBy) {
 	const { message, hint } = refusalOfWay(way, words, "plan", enforcedBy);
 	return {
@@ -17729,7 +17736,7 @@ var init_check_cannot = __esmMin((() => {
 }));
 
 // src/kernel/rules/settings/only-setting.ts
-/** Returns the role whose holders an entry of `only` means; `null` for an address. */
+/** Returns the role whose holders an entry of `only` refers to; `null` for an address. */
 function roleOfHolder(holder) {
 	return holder.startsWith(ROLE_PREFIX) ? holder.slice(5).trim() : null;
 }
@@ -17878,8 +17885,8 @@ var init_desired = __esmMin((() => {
 
 // src/kernel/rules/reach.ts
 /**
-* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the
-* permissions that lead to others are followed; what they lead to is looked up on demand.
+* Creates a function that finds what a member can reach; members with the same roles share one answer. Follows only
+* permissions that lead to others; what these lead to is looked up on demand.
 */
 function reaching(access, escalation = {}) {
 	const ways = {
@@ -17984,7 +17991,7 @@ function* furtherWays(ways, customRole, { escalation: { assign, edit, create }, 
 		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
 	}
 }
-/** Returns the steps that assign the first of some roles, or one that they assign already. */
+/** Returns the steps that assign one of the named roles: one that the way already assigns, or else the first. */
 function shortestAssignment(assigning, names) {
 	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
 	const [first = ""] = names;
@@ -18011,7 +18018,7 @@ function shortestWay(permissions, ways) {
 function withStep(steps, step) {
 	return joined$5(steps, [step]);
 }
-/** Joins steps; one that both have is taken once. */
+/** Joins steps; a step in both occurs only once. */
 function joined$5(steps, other) {
 	const isSame = (a, b) => a.does === b.does && a.role === b.role;
 	return [...steps, ...other.filter((step) => !steps.some((ownStep) => isSame(ownStep, step)))];
@@ -18042,11 +18049,11 @@ function parseCheck(written, origin) {
 function renamedCheck(check, nameOf) {
 	return settingOf(check).renamed(check, nameOf);
 }
-/** Returns what is equal for checks of one form that are about the same permission or person. */
+/** Returns a text that is equal for checks of one form on the same permission or person. */
 function subjectOfCheck(check) {
 	return settingOf(check).subject(check);
 }
-/** Returns the names in a check of a file, which may have the keys of several forms, or of a state. */
+/** Returns the names in a check of a state, or of a file, where it may have the keys of several forms. */
 function namesInCheck(written) {
 	const names = LIST.flatMap((setting) => setting.names(written));
 	return [...new Map(names.map((name) => [JSON.stringify(name.path), name])).values()];
@@ -18055,7 +18062,7 @@ function namesInCheck(written) {
 function permissionsInCheck(check) {
 	return settingOf(check).names(check).flatMap(({ what, text }) => what === "permission" ? text : []);
 }
-/** Returns the address of the member that a check is about, of a file or a state; `null` if it is about a permission. */
+/** Returns the address of the member that a check of a file or state is about; `null` if it is about a permission. */
 function memberOfCheck(written) {
 	return namesInCheck(written).find(({ what, path }) => what === "member" && path.length === 1)?.text ?? null;
 }
@@ -18070,7 +18077,7 @@ function namesInChecks(file) {
 		]
 	})));
 }
-/** Returns the paths of lists in the checks of a file that have no entry twice. */
+/** Returns the paths of lists in the checks of a file that must not have duplicate entries. */
 function listsInChecks(file) {
 	return listOf$1(file["checks"]).flatMap((_, index) => LIST.flatMap(({ lists }) => lists.map((path) => [
 		"checks",
@@ -18131,11 +18138,11 @@ function checkViolations(rules, judged) {
 		});
 	});
 }
-/** Returns the distinct roles with unknown permissions, because of which checks may be wrong. */
+/** Returns the distinct roles with unknown permissions, which may make the results of checks wrong. */
 function unknownToChecks(rules, judged) {
 	return [...unknownToEach(rules, judged).values()].flat();
 }
-/** Returns, for each check, the distinct roles with unknown permissions because of which it may be wrong. */
+/** Returns, for each check, the distinct roles with unknown permissions which may make its result wrong. */
 function unknownToEach(rules, judged) {
 	const { checks } = rules;
 	if (checks.length === 0) return /* @__PURE__ */ new Map();
@@ -18174,7 +18181,7 @@ function checkText(check) {
 function reachText({ reach }) {
 	return reach ? " reach" : "";
 }
-/** Returns what is looser in some checks than in others, in words. */
+/** Describes how some checks are looser than others. */
 function looserChecks(before, after) {
 	return before.flatMap((check) => {
 		const others = after.filter((other) => other.kind === check.kind && subjectOfCheck(other) === subjectOfCheck(check) && (other.reach === true || check.reach !== true));
@@ -18212,7 +18219,7 @@ function policyRefusal(code, resource, name, message, hint) {
 		override: null
 	};
 }
-/** Returns a refusal in the future tense as a problem of the files. */
+/** Returns a refusal in the future tense as a problem in the files. */
 function breachOf(code, key, subject, { message, hint }) {
 	return {
 		code,
@@ -18222,7 +18229,7 @@ function breachOf(code, key, subject, { message, hint }) {
 		...key !== null && { rule: ["policies", key] }
 	};
 }
-/** Returns the items of a list that another one lacks, in words. */
+/** Lists, as text, the items of a list that another list lacks. */
 function missingFrom(before, after, text) {
 	return before.filter((item) => !after.includes(item)).map(text);
 }
@@ -18318,7 +18325,7 @@ var init_dates = __esmMin((() => {
 }));
 
 // src/kernel/rules/settings/setting-kinds.ts
-/** Returns distinct texts, sorted, for values without an order. */
+/** Returns the distinct texts, sorted, of values whose order does not matter. */
 function asSet(values) {
 	return [...new Set(values.map((value) => canonicalJson(value)))].sort(byCodeUnit);
 }
@@ -18357,7 +18364,7 @@ function roleKeys(written) {
 		at: "key"
 	}]);
 }
-/** Combines values by role: of several for a role, the one that `stricter` chooses counts. */
+/** Combines values by role: of several for one role, `stricter` chooses one. */
 function byRole(entries, stricter) {
 	const items = /* @__PURE__ */ new Map();
 	for (const [role, item] of entries) {
@@ -18372,7 +18379,7 @@ function countEntries(written) {
 		return count === null ? [] : [[role, count]];
 	});
 }
-/** Numbers of holders by role, with smaller or larger numbers being stricter. */
+/** Numbers of holders by role, where either smaller or larger numbers are stricter. */
 function roleCounts(stricter) {
 	const [strictest, sign] = stricter === "less" ? [Math.min, -1] : [Math.max, 1];
 	return {
@@ -18956,7 +18963,7 @@ function sensitiveIn(projects = []) {
 function listOf({ sensitive = DEFAULT_SENSITIVE }) {
 	return sensitive;
 }
-/** Returns a function that tests whether one of some globs matches a text, ignoring case. */
+/** Returns a function that tests whether any of some globs matches a text, ignoring case. */
 function globsOf(globs) {
 	const compiled = globs.map((glob) => compileGlob(glob.toLowerCase()));
 	return (text) => compiled.some((matches) => matches(text.toLowerCase()));
@@ -18975,9 +18982,10 @@ function newRoles(change) {
 	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added : []);
 }
 /**
-* Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
-* all sensitive permissions, those that a pattern matches, or the role of a name or id. A permission or role that a person held
-* under a previous address, or by an expired invitation, is not new. Memberships of one person count once.
+* Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the
+* role: all sensitive permissions, those that a pattern matches, or the role with a name or id. A permission or role
+* that a person held under a previous address, or by an expired invitation, is not new. Memberships of one person
+* count once.
 */
 function gainsOf(what, { impact, members, entries }, reach = false) {
 	const reached = reach ? impact.reach ?? [] : [];
@@ -19069,7 +19077,7 @@ var init_amount = __esmMin((() => {
 }));
 
 // src/kernel/rules/people-in-run.ts
-/** Returns the refusal of the plans that affect somebody, if all of them together affect more people than limits allow. */
+/** Returns the refusal of the plans that affect anybody, if together they affect more people than the limits allow. */
 function refusedIfMore({ parts, members, personOf }, limits, affectedBy, refusalOf) {
 	const people = /* @__PURE__ */ new Map();
 	const items = /* @__PURE__ */ new Set();
@@ -19127,7 +19135,7 @@ function parseGains(written) {
 		}]];
 	}));
 }
-/** Returns whether a key may name a permission; one with a capital letter, a space or the like is the name of a role. */
+/** Returns whether a key may name a permission; one with capital letters, spaces or the like names a role. */
 function isPermission(what) {
 	return /^[a-z0-9_]+$/.test(what) && !ROLE_ID.test(what);
 }
@@ -19200,7 +19208,7 @@ var init_max_gains_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/max-gains.ts
-/** Returns what is looser in some limits, whose percentages always allow a minimum. */
+/** Describes how some limits are looser; percentages always allow a minimum. */
 function looserGains(before, after, least) {
 	return Object.entries(before).flatMap(([what, limit]) => {
 		const other = after[what];
@@ -19224,14 +19232,14 @@ function limitText$2(limit) {
 function gainText(what, items) {
 	return what === "sensitive" ? `sensitive permissions (${list(items)})` : list(items);
 }
-/** Returns an override that is bound to people and what they gain at which merchants, whatever else a plan changes. */
+/** Returns an override that is bound to what each person gains at which merchants, whatever else a plan changes. */
 function gainOverride(code, what, gained) {
 	const set = [...gained].map(([name, items]) => [name.toLowerCase(), ...items].join("\n")).sort();
 	return `${code}=${what}:${hash(set).slice(0, 12)}`;
 }
 /**
-* Returns the permissions of new members that do not count: those that their roles granted before, or grant as new roles,
-* if the entries and roles are in the merchant's own file alone.
+* Returns the permissions of new members that do not count: those of roles that granted them before or are new, if the
+* entries and roles are only in the merchant's own file.
 */
 function permissionsOfHires({ files: { members = [] }, file, changes, impact, before, after }) {
 	const hasMoved = new Set(impact.formerly?.map(({ name }) => name));
@@ -19490,19 +19498,19 @@ function isInForce({ from, until }, now) {
 function isPast$1(until, now) {
 	return until !== void 0 && until.ends <= now;
 }
-/** Returns whether a beginning is past; access without one has begun. */
+/** Returns whether a beginning is past; access without a beginning has begun. */
 function hasBegun(from, now) {
 	return from === void 0 || from.starts <= now;
 }
-/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+/** Returns whether an entry only adds to an existing member: it comes from an included file and grants no roles. */
 function isMention({ roles, managed, origin }, file) {
 	return roles === void 0 && managed === void 0 && origin.file !== file;
 }
-/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
+/** Returns the addresses, in lower case, of people who have left by a time, in ms since the epoch. */
 function leftAt(leavers, now) {
 	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
 }
-/** Returns why an entry's membership changes at its time. */
+/** Returns why an entry's membership changes at the time of the entry's state. */
 function reasonOf$4({ suspended, back, partlyEnded }) {
 	if (suspended) return "suspended";
 	if (back) return "suspension-ended";
@@ -19603,15 +19611,15 @@ var init_changed_addresses = __esmMin((() => {
 }));
 
 // src/kernel/rules/removals.ts
-/** Returns whether a role is removed, or grants less. */
+/** Returns whether a change removes a role, or permissions from it. */
 function takesPermissions({ kind, fields }) {
 	return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
 }
-/** Returns whether a member is removed, or loses a role without gaining its successor. */
+/** Returns whether a change removes a member, or a role without adding its successor. */
 function takesRoles(change, replaced) {
 	return takenBy$1(change, replaced).length > 0;
 }
-/** Returns what a change removes: roles without a successor, or the membership, which is `null`. */
+/** Returns what a change removes: roles without a successor, or `null` for the membership. */
 function takenBy$1({ kind, fields }, replaced) {
 	if (kind === "delete") return [null];
 	if (kind !== "update") return [];
@@ -19673,12 +19681,12 @@ function joinLosses(all) {
 		later: new Set(all.flatMap(({ later }) => [...later]))
 	};
 }
-/** Returns how many people lose access only later, as a part of a sentence; empty if nobody does. */
+/** Returns, as part of a sentence, how many people lose access only later; empty if nobody does. */
 function laterText(losses) {
 	const later = losing(losses).size - losses.now.size;
 	return later === 0 ? "" : `, ${later} of them by end dates that were added or brought forward`;
 }
-/** Returns what to do about losses that a limit refuses: advice on dates if these are the cause, else the hint. */
+/** Returns the hint on losses that a limit refuses: advice about dates if these are the cause, else `hint`. */
 function lossHint({ ended, later }, hint) {
 	if (later.size > 0) return "Check the dates that are new or earlier in the files.";
 	return ended.size === 0 ? hint : "Check the dates. If they are right, \"rolecall apply --only due\" removes what has ended, without this limit.";
@@ -19769,7 +19777,10 @@ var init_max_removals_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/max-removals.ts
-/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
+/**
+* Returns the people who lose access by a plan; expired invitations and old addresses with the same roles do not
+* count.
+*/
 function lossesOfPlan({ plan: { changes, reviewed }, files }, { personOf }) {
 	const { roles, members } = splitByResource(changes);
 	const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) => grants.flatMap(({ role, until }) => isPast$1(until, reviewed.at) ? [] : role));
@@ -19783,7 +19794,7 @@ function lossesOfPlan({ plan: { changes, reviewed }, files }, { personOf }) {
 		members: access
 	}, files, reviewed.at), personOf);
 }
-/** Returns how many removals a limit allows of so many that are live. */
+/** Returns how many removals a limit allows, given the number of live members or roles. */
 function allowedRemovals(limit, live) {
 	return allowedOf(limit, live, 3);
 }
@@ -19919,7 +19930,10 @@ function impactOf$1(before, after, { policies: { escalation }, projects, members
 		...sensitive.length > 0 && { sensitive }
 	};
 }
-/** Returns what people held under a previous address, unless disabled, or by an expired invitation that is renewed. */
+/**
+* Returns the permissions that people held under a previous address, unless disabled, or through an expired invitation
+* that is renewed.
+*/
 function formerlyHeld(before, touched, entries) {
 	const had = granting(before, ({ status }) => status !== "disabled");
 	const newAddresses = new Map(entries.flatMap(({ email, previously = [] }) => previously.map((address) => [address.toLowerCase(), email.toLowerCase()])));
@@ -19977,7 +19991,7 @@ function newReach(before, after, touched, escalation) {
 	}).sort(by(({ name }) => name));
 }
 /**
-* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
+* Returns the members whose permissions may differ: all except those with the same roles, with the same permissions.
 */
 function touchedBy(before, after) {
 	const other = rolesThatDiffer(before, after);
@@ -20141,8 +20155,8 @@ function minimumsOf(settings) {
 	};
 }
 /**
-* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
-* refused otherwise. A role that already has too few holders and loses none is only reported.
+* Keeps enough accepted holders of each role. A removal is deferred if acceptance of open invitations would make up
+* for it, and refused otherwise. A role that already has too few holders and loses none is only reported.
 */
 function keepHolders(settings, { before, after, changes, declared, callerId }) {
 	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
@@ -20241,7 +20255,10 @@ function refusalOf$3(role, name, { before, after, min, uncounted }) {
 	const kept = before === 1 ? "lose its only accepted holder" : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
 	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`, role);
 }
-/** Returns whether a member exists, or can join before others are removed: the service invites no address of a member. */
+/**
+* Returns whether a member exists, or can join before others are removed: the service does not invite a member's
+* address.
+*/
 function addressesFree({ people }) {
 	const members = people.filter(({ status }) => status !== "expired");
 	const ids = new Set(members.map(({ id }) => id));
@@ -20264,8 +20281,7 @@ function removalsOf(had, has, changes) {
 	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
 }
 /**
-* Returns the refusal of a removal that cannot be deferred; if it is chained, the reason is not only an open
-* invitation.
+* Returns the refusal of a removal that cannot be deferred; a chained one does not depend only on an open invitation.
 */
 function waitRefusal(role, name, member, isChained) {
 	return guardRefusal("min-holders-wait", "role", name, `Without ${member}, "${name}" would have too few holders${isChained ? ", and this removal would depend on another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.", null, role);
@@ -20392,7 +20408,7 @@ var init_protect_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/protect.ts
-/** Returns what `lint` says about a pattern that matches nothing. */
+/** Returns the lint of a pattern that matches nothing. */
 function unmatchedPattern(text, key) {
 	return {
 		message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
@@ -20535,7 +20551,7 @@ var init_require_mfa_setting = __esmMin((() => {
 function keyOf$11(role) {
 	return `require-mfa ${role}`;
 }
-/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
+/** Returns the holders of roles that require MFA, except service accounts, which nobody logs in as. */
 function holdersOf(roles, context) {
 	return roles.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
 		role,
@@ -20640,7 +20656,7 @@ function judgeEnds() {
 function keyOf$10(role) {
 	return `require-until ${role}`;
 }
-/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
+/** Returns the grants that last longer than the policy allows: counted from their beginning, or else from now. */
 function longGrants(ends, { desired, find, now }) {
 	const limits = Object.entries(ends).flatMap(([role, limit]) => limit === null ? [] : [[role, limit]]);
 	if (limits.length === 0) return [];
@@ -20678,7 +20694,7 @@ function longGrants(ends, { desired, find, now }) {
 		}];
 	}));
 }
-/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
+/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns about the others. */
 function compareGrants(ends, declared, { before, base }) {
 	const grants = longGrants(ends, declared);
 	if (grants.length === 0) return {
@@ -20707,7 +20723,7 @@ function compareGrants(ends, declared, { before, base }) {
 function isHeld({ roles }, { key, member }) {
 	return roles.includes(key) || member.suspended !== void 0;
 }
-/** Returns the time that counts for a limit: for a limit in days, an end that is a date counts as a whole day. */
+/** Returns the end time that a limit is compared with; for a limit in days, an end date counts as a whole day. */
 function lastMoment({ text: end, ends }, limit) {
 	return isDate(end) && !isInHours(limit) ? ends - DAY$2 : ends;
 }
@@ -20820,7 +20836,7 @@ var init_separate_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/separate.ts
-/** Leaves out sets that are written twice: they are one rule. */
+/** Leaves out duplicate sets, which are one rule. */
 function distinct$1(sets) {
 	return [...new Map(sets.map((roles) => [keyOf$9(roles), roles])).values()];
 }
@@ -20851,7 +20867,7 @@ var init_separate = __esmMin((() => {
 			alone: [roles]
 		})),
 		counts: () => [],
-		/** Returns the pairs of a set that no other set has, in one line if none is left. */
+		/** Describes the pairs that no set contains any more; on one line if no set is left. */
 		looser: (before, after) => before.flatMap((roles) => {
 			const pairs = roles.flatMap((first, index) => roles.slice(index + 1).map((other) => [first, other]));
 			const free = pairs.filter(([a, b]) => !after.some((set) => set.includes(a) && set.includes(b)));
@@ -20914,7 +20930,7 @@ function combinedGuards(sections, nameOf) {
 function parseRunLimits(section) {
 	return combined(RUN_LIST, [section], (role) => role);
 }
-/** Returns the names in the limits of a run, with their paths below these. */
+/** Returns the names in the limits of a run, with their paths below the limits. */
 function namesInRunLimits(limits) {
 	const values = { ...limits };
 	return RUN_LIST.flatMap(([name, { key, kind }]) => kind.names(values[name]).map((found) => ({
@@ -20962,7 +20978,7 @@ function readablePolicies(section) {
 	const readable = POLICY_LIST$1.map(([, { key, kind }]) => [key, written[key] === void 0 ? void 0 : kind.readable(written[key])]);
 	return omitUndefined(Object.fromEntries(readable));
 }
-/** Returns the items that each rule of a table finds in its own setting of a file, with their paths in the file. */
+/** Returns the items that each rule of a table finds in its setting in a file, with their paths. */
 function itemsInFile(rules, file, find) {
 	return rules.flatMap((rule) => {
 		const { section, key } = rule;
@@ -20980,7 +20996,7 @@ function itemsInFile(rules, file, find) {
 function namesInFile(file) {
 	return [...itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.names(written)), ...namesInChecks(file)];
 }
-/** Returns the paths of lists in the guards, policies and checks of a file that have no entry twice. */
+/** Returns the paths of lists in the guards, policies and checks of a file that must not have duplicate entries. */
 function listsInFile(file) {
 	return [...itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.lists(written).map((path) => ({ path }))).map(({ path }) => path), ...listsInChecks(file)];
 }
@@ -20992,11 +21008,11 @@ function keysInFile(file) {
 function limitsInFile(file) {
 	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.limits(written));
 }
-/** Returns how refusals with a code are overridden; `undefined` if they are not. */
+/** Returns how refusals with a code can be overridden; `undefined` if they cannot. */
 function overrideKind(code) {
 	return OVERRIDES.get(code);
 }
-/** Returns whether a file may have an override, given without the plan that it is for. */
+/** Returns whether a file may contain an override, given without its fingerprint. */
 function isFileOverride(what) {
 	return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
 }
@@ -21057,14 +21073,14 @@ var init_every_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/every-rule.ts
-/** Returns all policies of a state. */
+/** Returns all policies with their values in a state. */
 function policiesIn(policies) {
 	return POLICY_LIST.map(([name, policy]) => ({
 		policy,
 		value: policies[name]
 	}));
 }
-/** Returns all guards of a state. */
+/** Returns all guards with their values in a state. */
 function guardsIn(guards) {
 	return GUARD_LIST.map(([name, guard]) => ({
 		name,
@@ -21079,7 +21095,7 @@ function guardsOfRun() {
 		ofRun
 	}]);
 }
-/** Lists each rule of policies, with its path below these and the policies with this rule only. */
+/** Lists each rule of policies, with its path below `policies`, and the policies with only this rule. */
 function listPolicies(policies) {
 	return POLICY_LIST.flatMap(([name, policy]) => {
 		const value = policies[name];
@@ -21114,15 +21130,15 @@ function listed({ section, key, kind }, entry) {
 function isDefault(item) {
 	return "written" in item && !item.written;
 }
-/** Returns what is looser in some guards than in others, in words. */
+/** Describes how some guards are looser than others. */
 function looserGuards(before, after, context) {
 	return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
 }
-/** Returns what is looser in some policies than in others, in words. */
+/** Describes how some policies are looser than others. */
 function looserPolicies(before, after, context) {
 	return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
 }
-/** Returns the guards, with those switched off that none of some rules set. */
+/** Returns the guards, switching off the defaults that no rules set. */
 function withoutDefaults(guards, isOff) {
 	const off = guardsIn(guards).flatMap(({ name, guard, value }) => value === void 0 && isOff(name) ? [[name, guard.off]] : []);
 	return {
@@ -21150,7 +21166,7 @@ function pathOfCode(code) {
 function causes(guard, { keys: [key], item }, refusal, context) {
 	return guard.causes?.(item, refusal, context) ?? refusal.key === key;
 }
-/** Returns whether guards set the rule behind a refusal, rather than only having its default. */
+/** Returns whether guards set the rule behind a refusal, rather than relying on its default. */
 function isSet(refusal, guards) {
 	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
 	if (set === void 0) return true;
@@ -21163,8 +21179,8 @@ function isSet(refusal, guards) {
 	return value !== void 0 && entries.some((entry) => !isDefault(entry.item) && causes(guard, entry, refusal, context));
 }
 /**
-* Returns whether a file sets the rule behind a refusal with the value that applies to the merchant, if files can
-* differ.
+* Returns whether a file sets the rule behind a refusal to the value that applies to the merchant; files may have
+* different values.
 */
 function decides({ code }, guards, file) {
 	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(code));
@@ -21178,7 +21194,7 @@ function decides({ code }, guards, file) {
 function guardOfCode(code) {
 	return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
 }
-/** Returns whether a refusal comes from a guard that judges who loses something. */
+/** Returns whether a refusal comes from a guard that judges losses of access. */
 function isOfLoss({ code }) {
 	return code === "self-lockout" || guardOfCode(code)?.keepsAccess === true;
 }
@@ -21242,7 +21258,7 @@ function policyViolations(rules, judged) {
 	const context = contextOf(rules, judged);
 	return policiesIn(rules.policies).flatMap(({ policy, value }) => policy.judge(value, context));
 }
-/** Returns the unknown facts about an access because of which policies may be violated. */
+/** Returns the unknown facts about an access that leave open whether policies are violated. */
 function unknownToPolicies(rules, judged) {
 	const asking = policiesIn(rules.policies).filter(({ policy, value }) => policy.unknown !== void 0 && !policy.isOff(value));
 	if (asking.length === 0) return [];
@@ -21260,11 +21276,11 @@ function contextOf({ members = [], enforcedBy }, judged) {
 		enforcedBy
 	};
 }
-/** Returns the violations by declarations, such as ends that are too far away. */
+/** Returns the violations by what the files declare, such as end dates that are too late. */
 function declaredOf$1({ policies }, declared) {
 	return policiesIn(policies).flatMap(({ policy, value }) => policy.declared?.violations(value, declared) ?? []);
 }
-/** Refuses the violations by declarations that are new, and warns of the others. */
+/** Refuses new violations by declarations, and warns about the others. */
 function judgeDeclarations({ policies }, declared, former) {
 	const judged = policiesIn(policies).flatMap(({ policy, value }) => policy.declared?.compare(value, declared, former) ?? []);
 	return {
@@ -21328,7 +21344,7 @@ function isNoWorse({ extent }, old) {
 function isSame$1({ extent }, old) {
 	return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
 }
-/** Indexes violations by the keys of what breaks a rule; those of several memberships of one address are joined. */
+/** Indexes violations by key; those of several memberships of one address are joined. */
 function byKey$1(violations) {
 	const byKey = /* @__PURE__ */ new Map();
 	for (const violation of violations) for (const key of keysOf$1(violation)) {
@@ -21466,7 +21482,7 @@ var init_judge_rules = __esmMin((() => {
 }));
 
 // src/kernel/rules/people-across.ts
-/** Opens the merchants of a project; one without a plan counts as its files declare it. */
+/** Opens the merchants of a project; for one without a plan, the declared access counts. */
 function openMerchants(planned, declared, now) {
 	const codes = new Set(planned.map(({ plan }) => plan.merchant));
 	const unread = declared.filter(({ merchant }) => !codes.has(merchant));
@@ -21499,7 +21515,7 @@ function accessesOf({ plan, live }) {
 		settled
 	})[phase];
 }
-/** Opens a merchant; a member without an address cannot be the same person as one elsewhere. */
+/** Opens a merchant; a member without an address is never the same person as a member of another merchant. */
 function openMerchant(files, isPlanned, accessIn, personOf) {
 	const keyOf = ({ email, name }) => email === null ? `${files.merchant} ${name}` : personOf(email);
 	const judges = memoized((phase) => ({
@@ -21540,7 +21556,10 @@ function withoutLosses(merchant) {
 		people: (phase, counted) => /* @__PURE__ */ new Set([...people("before", counted), ...people(phase, counted)])
 	};
 }
-/** Returns whether a name or id means a role of a merchant: every role with that name, even before it is renamed. */
+/**
+* Returns whether a name or id refers to a role of a merchant; a name refers to every role with that name, even before
+* a rename.
+*/
 function roleNamed(name, files) {
 	const { roles = [] } = files;
 	const now = currentNameIn(files, files)(name);
@@ -21651,7 +21670,7 @@ function rulesOf$1({ policies, checks, origin: { file, path } }) {
 		at: "value"
 	}))];
 }
-/** Joins, for all merchants, what people hold of the things that a rule counts. */
+/** Combines, over all merchants, what people hold that a rule counts. */
 function joined$4({ counted }, merchants, phase) {
 	const held = /* @__PURE__ */ new Map();
 	for (const one of counted) for (const person of new Set(merchants.flatMap(({ people }) => [...people(phase, one)]))) held.set(person, [...held.get(person) ?? [], one.name]);
@@ -21677,7 +21696,7 @@ function joined$4({ counted }, merchants, phase) {
 		}))
 	};
 }
-/** Returns what breaks a rule, at all merchants together. */
+/** Returns the violations of a rule over all merchants together. */
 function violationsOf({ rules }, [access, settled]) {
 	return violationsIn(rules, {
 		access,
@@ -21699,7 +21718,7 @@ function holdingsOf({ subject, extent }, { counted }, merchants, phases) {
 function codesOf(merchants) {
 	return new Set(merchants.map(({ files }) => files.merchant));
 }
-/** Describes a violation: what people hold where, and who can change the rule. */
+/** Describes a violation: who holds what at which merchants, and who can change the rule. */
 function refusalOf$1(violation, tense, holdings, { counted }, { file }) {
 	const refusal = violation.refusal(tense);
 	const places = counted.flatMap(({ name }) => {
@@ -21718,7 +21737,9 @@ function refusalOf$1(violation, tense, holdings, { counted }, { file }) {
 function merchantsUnder({ holdsFor }, run, declared, now) {
 	return openMerchants(run.filter(({ files }) => holdsFor(files)), declared.filter(holdsFor), now);
 }
-/** Judges the current access by the rules across merchants; a merchant without a plan counts as declared. */
+/**
+* Judges the current access by the rules across merchants; for a merchant without a plan, the declared access counts.
+*/
 function resultsAcross(run, declared, now, tense = "live") {
 	return ruleSetsOf([...run.map(({ files }) => files), ...declared]).filter(({ by }) => !by).flatMap((set) => {
 		const merchants = merchantsUnder(set, run, declared, now);
@@ -21741,7 +21762,10 @@ function resultsAcross(run, declared, now, tense = "live") {
 		});
 	});
 }
-/** Judges the plans of a run by the rules across merchants; the other merchants of the project count as declared. */
+/**
+* Judges the plans of a run by the rules across merchants; for the project's other merchants, the declared access
+* counts.
+*/
 function judgeAcross(run, declared) {
 	const parts = run.map((part) => ({
 		...part,
@@ -21772,11 +21796,11 @@ function judgeAcross(run, declared) {
 		};
 	});
 }
-/** Returns whether a plan is not applied, whatever the rules across merchants say. */
+/** Returns whether a plan is not applied, regardless of the rules across merchants. */
 function isStopped({ refusals, findings }) {
 	return refusals.length > 0 || findings.some(({ severity }) => severity === "error");
 }
-/** Judges plans of which some are not applied. */
+/** Judges plans, some of which are not applied. */
 function saidOf(sets, unapplied) {
 	const saidBy = ({ set, merchants }) => {
 		const counted = merchants.map((one) => unapplied.has(one.files.merchant) ? withoutLosses(one) : one);
@@ -21795,7 +21819,7 @@ function saidOf(sets, unapplied) {
 	}]);
 	return [...own, ...byBase];
 }
-/** Returns whether a rule across merchants has a setting. */
+/** Returns whether a refusal or finding comes from a rule across merchants. */
 function isAcross({ code }) {
 	return code.startsWith(ACROSS);
 }
@@ -21809,7 +21833,7 @@ function unjudged(plan) {
 		findings: findings.filter((finding) => !isAcross(finding))
 	};
 }
-/** Refuses what plans make worse, at the merchants where people gain it; warns of what exists. */
+/** Refuses violations that plans make worse, at the merchants where people gain access; warns about existing ones. */
 function judgeRule(rule, merchants, set) {
 	const [before, after, settled] = [
 		"before",
@@ -21903,7 +21927,10 @@ function unknownAcross(states) {
 		}];
 	});
 }
-/** Returns where the rule across merchants behind a refusal or finding is; `null` if it is by another rule. */
+/**
+* Returns the location of the rule across merchants that caused a refusal or finding; `null` if another rule caused
+* it.
+*/
 function originAcross({ code, name, check, rules }, { projects = [] }) {
 	const across = projects.flatMap((project) => project.across ?? []).find(({ origin }) => origin.file === rules);
 	if (across === void 0 || !isAcross({ code })) return null;
@@ -21938,8 +21965,8 @@ var init_across_merchants = __esmMin((() => {
 
 // src/kernel/rules/run-limits.ts
 /**
-* Refuses plans that together do more than the guards of a run allow; a run of one merchant has the limits of the
-* merchant. A limit that only the project of the base branch sets is one that the pull request loosens.
+* Refuses plans that together do more than the guards of a run allow; a run of one merchant has only that merchant's
+* limits. If only the base branch's project sets a limit, the pull request loosens it.
 */
 function limitRun(plansOfRun) {
 	const parts = plansOfRun.map(({ plan, files }) => ({
@@ -21977,7 +22004,7 @@ function openPersonOf(parts) {
 	});
 	return (address) => open(null)(address);
 }
-/** Returns a plan with what is sensitive to some projects. */
+/** Returns a plan with the sensitive permissions of some projects. */
 function asSeenBy(projects, { plan, files }) {
 	const { impact } = plan;
 	const sensitive = impact.sensitive?.filter(sensitiveIn(projects)) ?? [];
@@ -21997,7 +22024,7 @@ function refusedBy(run, projects) {
 	const settings = projects.length === 0 ? [{}] : projects;
 	return guardsOfRun().flatMap(({ name, ofRun }) => ofRun.refuse(settings.map(({ run: limits }) => limits?.[name] ?? ofRun.default), run));
 }
-/** Returns a plan without the refusals of another run. */
+/** Returns a plan without the refusals by a run's limits. */
 function unlimited(plan) {
 	const isOfRun = ({ code }) => CODES.has(code);
 	const others = (refusals) => refusals.filter((refusal) => !isOfRun(refusal));
@@ -22034,8 +22061,8 @@ function parseOverride(text) {
 	} : null;
 }
 /**
-* Applies the overrides of a merchant's file to the refusals of its plan; refusals by enforced rules do not concern it.
-* With `othersGain`, an override for people may be for some who gain in another part of the plan, or later.
+* Applies the overrides of a merchant's file to the refusals of its plan; it cannot override refusals by enforced
+* rules. With `othersGain`, an override for people may concern people who gain in another part of the plan, or later.
 */
 function applyFileOverrides(plan, texts, enforced = [], othersGain = false) {
 	const overrides = texts.flatMap((text) => parseOverride(text) ?? []);
@@ -22062,13 +22089,13 @@ function applyFileOverrides(plan, texts, enforced = [], othersGain = false) {
 		})
 	};
 }
-/** Returns whether an override applies to one of some refusals. */
+/** Returns whether an override applies to any of the refusals. */
 function isForOne({ what }, refusals) {
 	return refusals.some(({ override }) => override !== null && covers$1(what, override));
 }
 /**
-* Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. `run` is
-* the fingerprint over all plans of the run, if there are others.
+* Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. `run`
+* is the fingerprint over all plans of the run, if there are others.
 */
 function applyOverrides(plan, overrides, run = plan.fingerprint) {
 	const used = overrides.filter((one) => isForPlan(one, plan, run));
@@ -22080,9 +22107,9 @@ function applyOverrides(plan, overrides, run = plan.fingerprint) {
 	};
 }
 /**
-* Judges, in order, plans that are applied together: against the limits of a run and the rules across merchants. Overrides in
-* files count if they are bound to the whole run. `declared` are all merchants of the project: one without a plan counts as
-* declared. With `runOf`, the plans are of several runs.
+* Judges plans that are applied together: first against the limits of a run, then against the rules across merchants.
+* Overrides in files count if they are bound to the whole run. `declared` are all merchants of the project: for one
+* without a plan, the declared access counts. With `runOf`, the plans belong to several runs.
 */
 function judgeRun(all, declared = [], runOf = () => "") {
 	const limited = new Map(groupByKey$1(all, ({ plan }) => runOf(plan.merchant)).flatMap((run) => limitedRun(run).map((plan) => [plan.merchant, plan])));
@@ -22091,7 +22118,10 @@ function judgeRun(all, declared = [], runOf = () => "") {
 		plan: limited.get(part.plan.merchant) ?? part.plan
 	})), declared);
 }
-/** Judges one run; as with a single plan, only the file that contains an enforced rule can override its refusals. */
+/**
+* Judges one run. As with a single plan, only the file that contains an enforced rule can override the rule's
+* refusals.
+*/
 function limitedRun(all) {
 	const run = runFingerprint(all.map(({ plan }) => plan));
 	const found = limitRun(all).map((plan, index) => {
@@ -22142,8 +22172,8 @@ function limitedRun(all) {
 	});
 }
 /**
-* Returns whether an override, with or without its fingerprint, is bound to people and what they gain, whatever the
-* plan.
+* Returns whether an override, with or without its fingerprint, is bound to people and what they gain, rather than to
+* a plan.
 */
 function isBoundToPeople(override) {
 	const { code, kind } = partsOf$6(override);
@@ -22160,8 +22190,8 @@ function partsOf$6(override) {
 	};
 }
 /**
-* Returns whether an override applies to a plan: one that is bound to people and what they gain does, whatever else the
-* plan changes.
+* Returns whether an override applies to a plan: one that is bound to people and what they gain applies whatever else
+* the plan changes.
 */
 function isForPlan({ what, fingerprint }, plan, run) {
 	if (isBoundToPeople(what)) return plan.refusals.some(({ override }) => override === what);
@@ -22180,12 +22210,12 @@ function covers$1(given, needed) {
 	if (kind.alsoFor === other.code) return nameOf$5(value) === nameOf$5(other.value);
 	return code === other.code && kind.limit?.boundTo === "count" && Number(value) >= Number(other.value);
 }
-/** Returns overrides without those that another of them makes unnecessary. */
+/** Returns overrides without those that another override makes unnecessary. */
 function neededOverrides(whats) {
 	const distinct = [...new Set(whats)];
 	return distinct.filter((what) => !distinct.some((other) => other !== what && covers$1(other, what)));
 }
-/** Returns what people gain, of the value of an override for people. */
+/** Returns what people gain, from the value of an override for people. */
 function nameOf$5(value) {
 	return value.slice(0, value.lastIndexOf(":"));
 }
@@ -32721,7 +32751,7 @@ function messageOf$4({ run, merchants, outcome, by, actor, job, applied, uncommi
 	].flatMap(([name, value]) => value === null ? [] : `${name}: ${oneLine(value)}\n`).join("")}`;
 }
 function partsOf$4(message) {
-	const [, text, keyId, mac] = /^(.*\n)Signature: (\w+) (\w+)\n$/s.exec(message) ?? [];
+	const [, text, keyId, mac] = /^(.*\n)Signature: (\w+) (\w+)\n+$/s.exec(message) ?? [];
 	if (text === void 0 || keyId === void 0 || mac === void 0) return {
 		text: message,
 		signature: null
@@ -36337,7 +36367,7 @@ function matchLeftover(state, pinned, free) {
 }
 /**
 * Matches by key among the entries that are not pinned. Of several, the only one that is not a leftover wins; if all
-* are leftovers, the latest wins, and of equally late ones, the first by id.
+* are leftovers, the latest wins, and among equally late ones, the first by id.
 */
 function matchKey(state, key) {
 	const { pinned, claimed, isLeftover, endedAt } = state;
@@ -36400,7 +36430,7 @@ function roleCreation$1(after, reason) {
 		reason
 	});
 }
-/** Returns the change of what the service can update in place; `null` if nothing differs. */
+/** Returns the change of the values that the service can update in place; `null` if nothing differs. */
 function updateRole(role, live, hasTemporaryName) {
 	const image = roleImage$2(live);
 	const before = hasTemporaryName && live.name === role.name ? {
@@ -36428,7 +36458,7 @@ function roleUpdate$2(id, before, after, reason) {
 function replaceRole(role, live, resumed) {
 	return roleReplacement(live, declaredOver(roleImage$2(live), role), resumed, "immutable-field");
 }
-/** Returns the change that replaces a live role with a new one that has an image. */
+/** Returns the change that replaces a live role with a new role with an image. */
 function roleReplacement(live, after, resumed, reason) {
 	const [{ id }, { name }] = [live, after];
 	const before = roleImage$2(live);
@@ -36486,7 +36516,7 @@ var init_role_changes = __esmMin((() => {
 }));
 
 // src/kernel/diff/plan-roles.ts
-/** Compares the declared roles with the live custom ones; without a `roles:` section nothing is planned. */
+/** Compares the declared roles with the live custom ones; without a `roles:` section, nothing is planned. */
 function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
 	const custom = live.filter((role) => !role.predefined);
 	if (desired === void 0) return {
@@ -36666,7 +36696,7 @@ function resume(role, aside, live) {
 		}] }
 	};
 }
-/** Reports roles to create whose names differ from unlisted ones only by case, or by how accents are encoded. */
+/** Reports roles to create whose names differ from unlisted ones only by case, or by the Unicode form of accents. */
 function caseVariants(changes, unlisted) {
 	const keyOf = (name) => name.normalize("NFC").toLowerCase();
 	const sorted = unlisted.map(({ name }) => name).sort(byCodeUnit);
@@ -36680,7 +36710,7 @@ function caseVariants(changes, unlisted) {
 		}];
 	});
 }
-/** Reports roles that would get a name which another role keeps: the service would refuse it. */
+/** Reports roles that would get a name that another role keeps, which the service would refuse. */
 function nameCollisions(changes, liveRoles) {
 	const moving = new Set(changes.flatMap((change) => change.before?.name === change.after?.name ? [] : change.id ?? []));
 	const staying = groupByKey$1(liveRoles.filter(({ id }) => !moving.has(id)), ({ name }) => name);
@@ -36716,9 +36746,9 @@ function attempt$2({ name, previously = [] }) {
 /**
 * Finds the roles to rename.
 *
-* A live role with the new name, or with a temporary name made from it, wins over `previously`, so that a rename is done
-* once. A name that another entry has can only be taken if that entry is renamed itself: a chain. Two entries that swap
-* names need pins, because before and after the swap look the same.
+* A live role with the new name, or with a temporary name made from it, takes precedence over `previously`, so that a
+* rename is done only once. A name that another entry has can only be taken if that entry is itself renamed, in a
+* chain. Two entries that swap names need pins, because before and after the swap look the same.
 */
 function findRenames(roles, liveNames, asideNames) {
 	const unpinned = roles.filter(({ id }) => id === void 0);
@@ -36784,7 +36814,7 @@ var init_plan_roles = __esmMin((() => {
 }));
 
 // src/kernel/diff/resolve.ts
-/** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
+/** Creates a resolver, which looks up declared names first, then live ids, then live names. */
 function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
 	const names = new Map(live.map((role) => [role.id, role.name]));
 	for (const [name, id] of plan.declared) if (id !== null) names.set(id, name);
@@ -36920,7 +36950,7 @@ function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }) {
 	return findings;
 }
 /**
-* Finds entries that are both declared and ignored, by name or by live id: they would be created next to the existing
+* Finds entries that are both declared and ignored, by name or by live id: they would be created beside the existing
 * ones.
 */
 function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
@@ -36948,7 +36978,10 @@ function renameChains(roles, free) {
 	const entries = new Map(unpinned.map((role) => [role.name, role]));
 	const successors = new Map(unpinned.flatMap(({ previously = [], name }) => previously.map((former) => [former, name])));
 	return {
-		/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
+		/**
+		* Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous
+		* names.
+		*/
 		hasCandidate(previously) {
 			const seen = /* @__PURE__ */ new Set();
 			const untried = [...previously];
@@ -36962,8 +36995,8 @@ function renameChains(roles, free) {
 			return false;
 		},
 		/**
-		* Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
-		* takes that role.
+		* Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of
+		* renames takes that role.
 		*/
 		isRenamed(name) {
 			const seen = /* @__PURE__ */ new Set();
@@ -36984,8 +37017,8 @@ var init_ignored = __esmMin((() => {
 
 // src/kernel/diff/entry-memberships.ts
 /**
-* Divides the live memberships among the entries. Those who have left, whose addresses are `leftBy` in lower case, have the
-* memberships of these addresses, and those that entries of these addresses are pinned to.
+* Divides the live memberships among the entries. People who have left, with their addresses in `leftBy` in lower
+* case, have the memberships of these addresses and those to which entries with these addresses are pinned.
 */
 function divideMemberships(declared, { members, ignoredMembers }, leftBy) {
 	const hasLeft = ({ email }) => leftBy.has(email.toLowerCase());
@@ -37054,7 +37087,7 @@ function addressKeysOf(live) {
 function isExpired({ status }) {
 	return status === "expired";
 }
-/** Returns whether somebody has disabled a membership, which no plan enables. */
+/** Returns whether a membership is disabled; no plan enables it. */
 function isDisabled({ status }) {
 	return status === "disabled";
 }
@@ -39426,6 +39459,39 @@ function visible$1(json) {
 function hex(code) {
 	return code.toString(16).padStart(4, "0");
 }
+/** Reads the record of a merchant, which anybody who can push may have written; `null` if it is not a record. */
+function readLiveRecord(text, merchant) {
+	const facts = factsIn(text);
+	if (facts === null) return null;
+	const yaml = text.slice(0, text.indexOf(MARKER));
+	const { value, readable } = parseFast(yaml) ?? parse$2(yaml);
+	if (!readable || fieldsOf(value)["merchant"] !== merchant) return null;
+	const entries = entriesOf$3(value, facts.roles.map((fact) => ({
+		id: textOf$3(fact["id"]),
+		name: textOf$3(fact["name"]) ?? ""
+	})));
+	const roles = facts.roles.map((fact) => roleFrom(fact, entries));
+	const members = facts.members.map((fact) => memberFrom(fact, entries));
+	if (hasRepeated(roles) || hasRepeated(members)) return null;
+	const { environment } = fieldsOf(value);
+	return {
+		live: {
+			merchant,
+			roles: roles.flatMap(orNothing),
+			members: members.flatMap(orNothing),
+			callerId: null
+		},
+		environment: environment === "live" || environment === "test" ? environment : null,
+		departed: facts.departed
+	};
+}
+/** Returns whether a resource could not be read, or is listed twice. */
+function hasRepeated(resources) {
+	return new Set(resources.flatMap((resource) => resource?.id ?? [])).size < resources.length;
+}
+function orNothing(value) {
+	return value === null ? [] : [value];
+}
 /** Reads only who is a member in a record, and who has left; `null` if it is not a record. */
 function membersInRecord(text) {
 	const facts = factsIn(text);
@@ -39523,6 +39589,21 @@ function roleFacts(role, entries) {
 		...rounded && { rounded }
 	};
 }
+function roleFrom(fact, entries) {
+	const [id, name] = [textOf$3(fact["id"]), readText$1(fact["name"])];
+	if (id === null || name === void 0) return null;
+	const entry = entries.role(name);
+	const image = readValues(ROLE_FIELDS, (field) => fact[field] ?? entry[field]);
+	const rounded = readTexts(fact["rounded"]);
+	return {
+		...heldValues(ROLE_FIELDS, image),
+		id,
+		predefined: fact["predefined"] === true,
+		...fact["idOnly"] === true && { idOnly: true },
+		...rounded && { rounded },
+		updatedAt: ""
+	};
+}
 /** Returns what is written for a field of an entry, with the ids of the roles that it names. */
 function declaredIn(entry, field, { idOf }) {
 	const value = valueAt(entry, entryPath(field));
@@ -39552,6 +39633,44 @@ function memberFacts(member, entries) {
 		...exact && { exact }
 	};
 }
+function memberFrom(fact, entries) {
+	const id = textOf$3(fact["id"]);
+	const status = MEMBER_STATUSES.find((word) => word === fact["status"]);
+	if (id === null || status === void 0) return null;
+	const entry = entries.member(addressInFact(fact));
+	const written = (field) => valueAt(fact, field in MANAGED_FIELDS ? ["user", field] : [field]) ?? declaredIn(entry, field, entries);
+	const values = readValues(MEMBER_FIELDS, written);
+	const [user, invite, rounded] = [
+		fieldsOf(fact["user"]),
+		fieldsOf(fact["invite"]),
+		readTexts(fact["rounded"])
+	];
+	const [email, mfa, type] = [
+		textOf$3(user["email"]),
+		user["mfaOnLogin"],
+		textOf$3(user["type"]) ?? "unknown"
+	];
+	const exact = Object.entries(fieldsOf(fact["exact"])).filter((property) => typeof property[1] === "string");
+	return {
+		...heldValues(COMMON_FIELDS, values),
+		id,
+		status,
+		...fact["user"] !== void 0 && { user: {
+			...type === "managed_user" && heldValues(MANAGED_FIELDS, values),
+			id: readText$1(user["id"]) ?? "",
+			...email !== null && { email },
+			mfaOnLogin: typeof mfa === "boolean" ? mfa : null,
+			type
+		} },
+		...textOf$3(invite["email"]) !== null && { invite: {
+			email: String(invite["email"]),
+			expiresAt: readText$1(invite["expiresAt"]) ?? ""
+		} },
+		...rounded && { rounded },
+		...exact.length > 0 && { exact: Object.fromEntries(exact) },
+		updatedAt: ""
+	};
+}
 function addressIn$1({ user, invite }) {
 	return user?.email ?? invite?.email;
 }
@@ -39570,6 +39689,7 @@ var init_live_record = __esmMin((() => {
 	init_to_value();
 	init_json_text();
 	init_text();
+	init_live();
 	init_new_file_text();
 	MARKER = "\n# Facts that entries cannot declare, for rolecall:\n";
 	MAX_RECORD = 67108864;
@@ -44165,6 +44285,7 @@ var init_open_records = __esmMin((() => {
 
 // src/action/context/open-repository.ts
 var open_repository_exports = /* @__PURE__ */ __exportAll({
+	liveBranchOf: () => liveBranchOf,
 	liveRecorderOf: () => liveRecorderOf,
 	openReviewStore: () => openReviewStore,
 	recordedStatesOf: () => recordedStatesOf,
@@ -44239,10 +44360,10 @@ function openReviewStore({ inputs: { approvalSecret: key }, scope: { family }, i
 		seal: (text) => keyedHash(text, key)
 	};
 }
-/** Returns the branch of live states that the projects of merchants name; `null` for none. */
-function openLiveBranch({ branches, isPublic }, states) {
+/** Returns the branch of live states that the projects of merchants name; undefined if they name none. */
+function liveBranchOf({ branches, isPublic }, states) {
 	const name = liveBranchName(states);
-	if (name === null) return null;
+	if (name === null) return void 0;
 	return {
 		name,
 		place: "the repository",
@@ -44253,16 +44374,16 @@ function openLiveBranch({ branches, isPublic }, states) {
 /** Opens the recorder of live states; undefined if the projects of merchants name no branch. */
 function liveRecorderOf(context, states) {
 	const { io, log } = context;
-	const branch = openLiveBranch(context, states);
-	return branch === null ? void 0 : liveRecorder(branch, {
+	const branch = liveBranchOf(context, states);
+	return branch && liveRecorder(branch, {
 		say: log.info,
 		warn: log.notice
 	}, io);
 }
 /** Opens the recorded live states of merchants; undefined if their projects name no branch. */
 function recordedStatesOf(context, states) {
-	const branch = openLiveBranch(context, states);
-	return branch === null ? void 0 : recordedStates(branch, context.log.notice);
+	const branch = liveBranchOf(context, states);
+	return branch && recordedStates(branch, context.log.notice);
 }
 /** Converts an error of git's for the records to an ActionError. */
 function storeError(error) {
@@ -44325,7 +44446,7 @@ function memberCreation$1(name, after, reason) {
 }
 /** Returns the change of a live member; `null` if nothing differs or a role cannot be resolved. */
 function updateMember(member, live, resolver, report, reason) {
-	const images = imagesOf$1(member, live, resolver, report);
+	const images = imagesOf$2(member, live, resolver, report);
 	if (images === null) return null;
 	return memberUpdate$1(member.email, live.id, images, reason);
 }
@@ -44344,11 +44465,11 @@ function memberUpdate$1(name, id, { before, after }, reason) {
 	});
 }
 /**
-* Returns the change that replaces an expired invitation, `back` for a member who is back from a suspension; `null` if a
-* role cannot be resolved.
+* Returns the change that replaces an expired invitation, with the reason `back` after a suspension; `null` if a role
+* cannot be resolved.
 */
 function reinviteMember(member, live, resolver, report, back) {
-	const images = imagesOf$1(member, live, resolver, report);
+	const images = imagesOf$2(member, live, resolver, report);
 	if (images === null) return null;
 	const { before, after } = images;
 	return withFingerprint({
@@ -44371,7 +44492,7 @@ function reinviteMember(member, live, resolver, report, back) {
 		resumed: null
 	});
 }
-/** Returns the change that removes a live member, in its current state or in that after an earlier change. */
+/** Returns the change that removes a live member, in its current state or in the state after an earlier change. */
 function deleteMember(live, resolver, reason, before = memberImageOf(live, resolver)) {
 	return withFingerprint({
 		resource: "member",
@@ -44394,7 +44515,7 @@ function moveMember(live, resolver) {
 		after
 	}, "immutable-field");
 }
-function imagesOf$1(member, live, resolver, report) {
+function imagesOf$2(member, live, resolver, report) {
 	const { email, roles } = member;
 	const declaredRoles = roles?.map(({ role }) => role);
 	const refs = declaredRoles ? resolver.resolve(email, declaredRoles, report) : live.roles.map(resolver.successorOf);
@@ -44488,13 +44609,15 @@ function givesAccess$1({ status }) {
 function isAccepted({ status }) {
 	return status === "accepted";
 }
-/** Returns what an entry declares and the membership of its previous address does not have: roles, and other fields. */
+/** Returns the roles and other fields that an entry declares and that the membership of its previous address lacks. */
 function lackingIn(live, member, roles) {
 	const held = new Set(live.roles.map((id) => keyOf$6(roles.successorOf(id))));
 	const isHeld = (role) => (roles.resolve("", [role], () => void 0) ?? []).every((ref) => held.has(keyOf$6(ref)));
 	return [...(member.roles?.filter(({ role }) => !isHeld(role)) ?? []).map(({ role }) => JSON.stringify(role)), ...undeclaredFields(live, member).map((field) => `its ${field}`)];
 }
-/** Returns an entry for a former member with those of its roles that the entry of the new address grants. */
+/**
+* Returns an entry for a former member with those of the membership's roles that the entry of the new address grants.
+*/
 function grantsOf$1(live, { email, origin, roles: grants }, roles) {
 	const bare = {
 		email: addressOf(live) ?? email,
@@ -44610,8 +44733,8 @@ function planEntry({ entry, pinnedFormer: previously, match: found, formers, hol
 	};
 }
 /**
-* Returns the membership whose place a new one takes: the first that is not disabled, with the roles of all those that give
-* access, so that nobody loses any by moving from two addresses to one.
+* Returns the membership whose place a new one takes: the first that is not disabled, with the roles of all those that
+* give access, so that nobody loses any by moving from two addresses to one.
 */
 function predecessorIn(formers) {
 	const first = formers.find((live) => !isDisabled(live));
@@ -44622,7 +44745,7 @@ function predecessorIn(formers) {
 		roles: [...new Set(held)]
 	};
 }
-/** Returns an entry that also declares what the membership of its previous address has, but for ignored roles. */
+/** Returns an entry that also declares what the membership of its previous address has, except ignored roles. */
 function successorOf(member, former, { roles }) {
 	return inheriting(member, {
 		...former,
@@ -44703,12 +44826,12 @@ function removeLeftovers({ member, absent }, { live, leftovers }, { roles }) {
 	const keptId = absent === null && live.status !== "pending" ? member.id : void 0;
 	return leftovers.flatMap((leftover) => leftover.id === keptId ? [] : deleteMember(leftover, roles, "invitation-expired"));
 }
-/** Reports the roles of an entry that cannot be resolved, although it changes nobody. */
+/** Reports the roles of an entry that cannot be resolved, even though the entry changes nobody. */
 function resolveRoles({ member, laterRoles }, { roles, reportLater }, report) {
 	roles.resolve(member.email, roleNames(member), report);
 	roles.resolve(member.email, laterRoles, reportLater);
 }
-/** Returns a role that an entry grants by its name and by its id with other dates; `null` if there is none. */
+/** Returns a role that an entry grants both by name and by id, with different dates; `null` if there is none. */
 function roleWithOtherDates({ roles = [] }, resolver) {
 	if (!roles.some(({ from, until }) => from ?? until)) return null;
 	const firsts = /* @__PURE__ */ new Map();
@@ -44726,13 +44849,13 @@ function roleWithOtherDates({ roles = [] }, resolver) {
 function roleNames({ roles = [] }) {
 	return roles.map(({ role }) => role);
 }
-/** Returns whether nobody is invited for an entry at its time. */
+/** Returns whether an entry invites nobody at the time of its state. */
 function isAway({ absent, suspended }) {
 	return absent !== null || suspended;
 }
 /**
-* Returns the reason not to invite an entry's address: the service would refuse, or the invitation would enable somebody;
-* `null` if there is none, or nobody is invited.
+* Returns the reason not to invite an entry's address: the service would refuse, or the invitation would enable
+* somebody. `null` if there is no reason, or nobody is invited.
 */
 function obstacleToInvitation(active, match, context) {
 	if (isAway(active)) return null;
@@ -44756,7 +44879,7 @@ function obstacleToInvitation(active, match, context) {
 		by
 	};
 }
-/** Returns the finding about a member who left on their own; `null` if they have not. */
+/** Returns the finding about a member who left the merchant themselves; `null` if they have not. */
 function departureOf(member, match, { renewal: { recorded }, file }) {
 	const { email: name, managed } = member;
 	if (!recorded?.departed.includes(name.toLowerCase())) return null;
@@ -44828,7 +44951,10 @@ function planFound(active, live, context, report) {
 	}
 	return present(change);
 }
-/** Returns the update of a member some of whose roles cannot be resolved, without these; empty if one is planned, or they all can be. */
+/**
+* Returns the update of a member without its unresolvable roles; empty if all can be resolved, or an update is already
+* planned.
+*/
 function unresolvedUpdate(active, live, resolver, planned) {
 	const { email, roles = [] } = active.member;
 	if (planned !== null) return NOTHING$1;
@@ -44875,8 +45001,8 @@ var init_plan_members = __esmMin((() => {
 
 // src/kernel/rules/base-rules.ts
 /**
-* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
-* out. The default guards hold unless some of the rules set them.
+* Returns the enforced rules to judge by, one set per file, without those of the base branch that the head branch also
+* has. The default guards apply unless one of the sets has them.
 */
 function enforcedSets(desired, base) {
 	const former = (base?.enforced ?? []).map((rules) => ({
@@ -44915,8 +45041,8 @@ function meaningOf({ guards, policies, checks }) {
 	]);
 }
 /**
-* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
-* that the file cannot loosen them.
+* Returns a file's own rules beside enforced ones: only those that are written. The defaults are part of the enforced
+* rules, so that the file cannot loosen them.
 */
 function ownRules(desired, enforced) {
 	if (enforced.length === 0) return desired;
@@ -44934,7 +45060,7 @@ function withRulesOf(base, head) {
 		checks: base.checks.map((check) => renamedCheck(check, nameOf))
 	};
 }
-/** Marks a refusal as one by enforced rules, whose file may override it if it is a refusal of a plan. */
+/** Marks a refusal as caused by enforced rules; the file of these rules may override it if it refuses a plan. */
 function refusalOfEnforced({ files: [file], by }, refusal, isOfPlan = false) {
 	const inGit = isOfPlan && by === void 0 && refusal.override !== null ? ` In git, only overrides under guards in ${file} count.` : "";
 	return {
@@ -44945,7 +45071,7 @@ function refusalOfEnforced({ files: [file], by }, refusal, isOfPlan = false) {
 		...by && { by }
 	};
 }
-/** Marks an existing violation as one of enforced rules. */
+/** Marks an existing violation as a violation of enforced rules. */
 function findingOfEnforced({ files: [file], by }, finding) {
 	return {
 		...finding,
@@ -44962,14 +45088,14 @@ function besidesEnforced(ownItems, enforced) {
 	const enforcedKeys = new Set(enforced.map(keyOf$5));
 	return ownItems.filter((item) => !enforcedKeys.has(keyOf$5(item)));
 }
-/** Returns the refusals that only the base branch's rules have, with what to do about them. */
+/** Returns the refusals that only the base branch's rules have, with advice. */
 function refusalsOfBase(byBase, ownRefusals) {
 	const ownKeys = new Set(ownRefusals.map(keyOf$5));
 	return byBase.filter((refusal) => !ownKeys.has(keyOf$5(refusal))).map(refusalOfBase);
 }
 /**
 * Returns the refusals of a plan without those that the base branch's rules add for people and roles that they also
-* refuse in the base branch's own files: this pull request neither causes nor can avoid them.
+* refuse in the base branch's own files: this pull request neither causes them nor can avoid them.
 */
 function withoutThoseOfBase(refusals, ofBase) {
 	const subjectOf = ({ rule, code, resource, name }) => JSON.stringify([
@@ -44981,7 +45107,7 @@ function withoutThoseOfBase(refusals, ofBase) {
 	const subjects = new Set(ofBase.map(subjectOf));
 	return refusals.filter((refusal) => refusal.by !== "base" || refusal.name === null || !subjects.has(subjectOf(refusal)));
 }
-/** Equal refusals of two branches may state different limits; then they have the same override. */
+/** Equal refusals of two branches may state different limits; if so, they have the same override. */
 function keyOf$5(problem) {
 	const { code, resource, name, message } = problem;
 	if ("severity" in problem) return JSON.stringify([
@@ -45008,7 +45134,7 @@ var init_base_rules = __esmMin((() => {
 }));
 
 // src/kernel/rules/guards.ts
-/** Returns the refusals by guards of the changes that are made. */
+/** Returns the guards' refusals of the changes that are made. */
 function guardPlan(settings, input) {
 	const withoutLeftovers = ({ roles, members }) => ({
 		roles,
@@ -45025,7 +45151,7 @@ function guardPlan(settings, input) {
 		...guardCaller(guarded)
 	];
 }
-/** Returns the removals that guards do not allow at once. */
+/** Returns the removals that guards defer or refuse. */
 function withheldBy(settings, removals) {
 	const withheld = guardsIn(settings).flatMap(({ guard, value }) => guard.withhold?.(value, removals) ?? []);
 	return {
@@ -45159,7 +45285,7 @@ function movesWith(change, members) {
 	const { name } = change.after;
 	return members.filter(({ after }) => after?.roles.some((role) => role.id === null && role.name === name));
 }
-/** Returns whether a role can stay for now: nobody joins with its successor, and no other role takes its name. */
+/** Returns whether a role can stay for now: nobody is invited with its successor, and no other role takes its name. */
 function canWait(change, moves, roles) {
 	const name = change.before?.name;
 	return moves.every(({ kind }) => kind === "update") && roles.every(({ before, after }) => after?.name !== name || before?.name === name);
@@ -45191,7 +45317,7 @@ function rolesInRules(rules) {
 function namedInRules(what, rules) {
 	return [...new Set(namesInRules(rules).flatMap((name) => name.what === what ? name.text : []))];
 }
-/** Reports the roles that rules name by a name which several roles have: it is not known which one is meant. */
+/** Reports ambiguous names of roles in rules: names that several roles share. */
 function ambiguousInRules(rules, { sharing }, { unmatched }) {
 	return rolesInRules(rules).flatMap((name) => {
 		const ids = unmatched.has(name) ? [] : sharing(name);
@@ -45203,9 +45329,9 @@ function ambiguousInRules(rules, { sharing }, { unmatched }) {
 	});
 }
 /**
-* Reports roles that rules name and that are neither declared nor live after the plan, so that the rules would have no
-* effect; but not those of a shared rule that another merchant has. Names are known from the files alone where those
-* list all roles; ids are not.
+* Reports roles in rules that are neither declared nor live after the plan, so that the rules would have no effect,
+* except roles in shared rules that another merchant has. If the files list all roles, names can be checked without
+* the live state; ids cannot.
 */
 function unknownInRules(desired, { roles: live, ignoredRoles }, { changes }) {
 	const ruleRoles = rolesInRules(desired);
@@ -45246,8 +45372,8 @@ function unprotected(guarded, { roles = [] }, live, declaredNames) {
 	return guarded.filter((role) => !meant.has(role.toLowerCase()));
 }
 /**
-* Reports members whom a check of the merchant's own file or `protect` names and who are neither declared nor live. Where
-* the file lists all members, the checks are known from the files alone.
+* Reports members who are named in `protect` or in a check in the merchant's own file, and who are neither declared
+* nor live. If the file lists all members, checks can be validated without the live state.
 */
 function unknownMembersInRules({ checks, guards, sharedRuleNames = [], sync, members, origin }, { members: live, ignoredMembers }) {
 	const isComplete = members !== void 0 && sync.members === "authoritative";
@@ -45266,8 +45392,8 @@ function unknownMembersInRules({ checks, guards, sharedRuleNames = [], sync, mem
 	}));
 }
 /**
-* Reports permissions of declared roles that no live role has, and that are one typing error away from one that a role
-* has or the service needs; those that the project lists are intended.
+* Reports permissions of declared roles that no live role has and that differ by one typing error from a known
+* permission; those that the project lists are intended.
 */
 function misspeltInRoles({ roles = [], projects = [] }, { roles: live, ignoredLiveRoles }) {
 	const grantedPermissions = /* @__PURE__ */ new Set([
@@ -45289,7 +45415,7 @@ function misspeltInRoles({ roles = [], projects = [] }, { roles: live, ignoredLi
 		}];
 	}));
 }
-/** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
+/** Reports permissions in rules that no role has and that differ by one typing error from one that a role has. */
 function misspeltInRules({ roles = [], ...rules }, { roles: live, ignoredLiveRoles }) {
 	const permissionsInRules = namedInRules("permission", rules);
 	if (permissionsInRules.length === 0) return [];
@@ -45323,7 +45449,7 @@ var init_rule_roles = __esmMin((() => {
 }));
 
 // src/kernel/plan/upcoming-dates.ts
-/** Returns the effects of the future dates of a file: the earliest first, then by address. */
+/** Returns the effects of the future dates of a file: sorted by time, then by address. */
 function upcomingDates({ members = [], leavers = [] }, now) {
 	const listed = new Set(leavers.length === 0 ? [] : members.flatMap(addressesOfPerson));
 	const leaving = leavers.map(({ email, from: { starts, text } }) => {
@@ -45349,7 +45475,7 @@ function upcomingDates({ members = [], leavers = [] }, now) {
 	});
 	return [...leaving, ...ownDates].filter(({ at }) => at > now).sort((a, b) => a.at - b.at || by(({ email }) => email)(a, b));
 }
-/** Returns the dates to come of which nothing comes, because somebody leaves or a membership ends before. */
+/** Returns the future dates that have no effect because the person leaves or the membership ends first. */
 function hiddenDates(desired, now) {
 	const { members = [] } = desired;
 	const shown = new Set(upcomingDates(desired, now).map(dateText));
@@ -45371,7 +45497,7 @@ function dateText({ at, email, what, roles }) {
 function bringsAccess({ what }) {
 	return what === "joins" || what === "begins" || what === "back";
 }
-/** Returns when the membership begins, with its first roles, and when more roles do. */
+/** Returns when the membership begins with its first roles, and when further roles begin. */
 function beginningsOf(member) {
 	const { from, until, roles = [] } = member;
 	const start = from?.starts ?? Number.NEGATIVE_INFINITY;
@@ -45433,7 +45559,7 @@ function suspensionOf({ suspended: { from, until: end } = {}, until }) {
 function hasOwnEnds({ until, roles = [] }) {
 	return until !== void 0 || roles.some((grant) => grant.until);
 }
-/** Returns whether an entry has a date for the beginning of access, or for a suspension. */
+/** Returns whether an entry has a start date or a suspension. */
 function hasBeginnings({ from, suspended, roles = [] }) {
 	return from !== void 0 || suspended !== void 0 || roles.some((grant) => grant.from);
 }
@@ -45444,7 +45570,7 @@ var init_upcoming_dates = __esmMin((() => {
 }));
 
 // src/kernel/plan/reviewed-state.ts
-/** Returns what a plan shows. */
+/** Returns the reviewed state of a plan: what a reviewer of the plan sees. */
 function reviewedStateOf(input) {
 	const { merchant, environment, service, now, desired, changes, deferred, after } = input;
 	const rows = resourceRows({
@@ -45478,7 +45604,7 @@ function resourceRows({ changes, deferred }) {
 		members: rowsOf("member")
 	};
 }
-/** Returns a change's rows: two for an invitation that is renewed under another address. */
+/** Returns the rows of a change: two for an invitation that is renewed for another address. */
 function rowsOfChange(change) {
 	const { id, kind } = change;
 	const replaced = kind === "replace" && { replaced: true };
@@ -45521,7 +45647,7 @@ function rowsOfChange(change) {
 function nameOfPerson(email, { id, name }) {
 	return (email ?? id ?? name).toLowerCase();
 }
-/** Returns the name of somebody in rows: the address in lower case, else the id. */
+/** Returns the name of a person in rows: the address in lower case, or else the id. */
 function personName({ email, id, name }) {
 	return nameOfPerson(email, {
 		id,
@@ -45532,7 +45658,7 @@ function personName({ email, id, name }) {
 function roleRowValues(image) {
 	return rowValues(ROLE_FIELDS, image);
 }
-/** Returns the values of a member's fields, and what else an image says of a managed user. */
+/** Returns the values of a member's fields, and the other data of a managed user. */
 function memberRowValues(image) {
 	const { managed } = image;
 	const passwordEnv = managed?.passwordEnv;
@@ -45631,7 +45757,7 @@ function reviewedPeople({ before, after, changes, deferred, desired }, members, 
 	}));
 	return [...rows, ...later];
 }
-/** Yields the names of people whose permissions may differ because their roles do. */
+/** Yields the names of people whose permissions may differ because their roles differ. */
 function* namesOfAffected(before, after) {
 	if (before.people === after.people && before.roles === after.roles) return;
 	const roles = new Set([...before.roles.keys(), ...after.roles.keys()].filter((key) => before.roles.get(key)?.permissions !== after.roles.get(key)?.permissions));
@@ -45680,7 +45806,10 @@ function reviewedDates$1(desired, now, access, sets) {
 		hidden: true
 	}))];
 }
-/** Returns what an entry's membership has from a date on besides the roles that begin, as JSON; `undefined` for nothing. */
+/**
+* Returns the fields of an entry's membership from a date on, besides the roles that begin, as JSON; `undefined` if
+* there are none.
+*/
 function fieldsOfDate({ what, at }, entry) {
 	if (entry === void 0 || what !== "joins" && what !== "back") return void 0;
 	const values = newMemberValues(declaredValues(entry));
@@ -45797,7 +45926,7 @@ function* removalsOfHeldRoles(roles, members) {
 		}
 	}
 }
-/** Finds changes that give a role the former name of another one: names are unique at the service. */
+/** Finds changes that give a role the former name of another role: the service requires unique names. */
 function* namesInUse(roles) {
 	const holders = new Map(roles.flatMap((change) => change.before ? [[change.before.name, change]] : []));
 	for (const role of roles) {
@@ -45850,8 +45979,8 @@ function sendsMetadata({ kind, fields }) {
 	return kind === "update" ? fields.some(({ field }) => field === "metadata") : kind !== "delete";
 }
 /**
-* Returns whether a value was rounded: known for a live value; one from a journal counts if it is too large to be
-* exact.
+* Returns whether a value was rounded. This is recorded for a live value; a journal's value counts as rounded if it is
+* too large to be exact.
 */
 function isRounded(key, value, live) {
 	const current = live?.metadata[key];
@@ -45869,7 +45998,7 @@ var init_select = __esmMin((() => {
 }));
 
 // src/kernel/plan/withhold-removals.ts
-/** Leaves changes out, and lets the guards defer removals: the other parts of an update are made now. */
+/** Leaves changes out, and lets the guards defer removals: the other parts of such an update are made now. */
 function withholdRemovals({ scope, found, leaveOut, waiting, guards, enforced, ...holders }) {
 	const chosen = waiting.filter(({ change }) => !leaveOut.has(change.fingerprint));
 	const removalOf = new Map(chosen.flatMap(({ change }) => change.resource === "member" ? [[change.id, change]] : []));
@@ -45915,7 +46044,7 @@ function withholdRemovals({ scope, found, leaveOut, waiting, guards, enforced, .
 		}))
 	};
 }
-/** Returns the invitations to addresses of members whose removal waits. */
+/** Returns the invitations to addresses of members whose removal is deferred. */
 function invitationsAfter(removals, members) {
 	const waiting = new Map(removals.map((removal) => [removal.change.fingerprint, removal]));
 	return [...invitationsInTheWay(members)].flatMap(([removal, change]) => {
@@ -45929,7 +46058,7 @@ function invitationsAfter(removals, members) {
 function removalsIn({ wanted, withheld, withheldByEnforced }) {
 	return [withheld, ...withheldByEnforced].flatMap(({ deferred }) => deferred.map((removal) => firstLoss(removal, wanted)));
 }
-/** Returns a removal with the change that takes the role first: a person may lose it before their membership. */
+/** Returns a removal with the first change that takes the role: a person may lose the role before the membership. */
 function firstLoss(removal, { members }) {
 	const { deferred, key } = removal;
 	const change = members.find(({ id, kind }) => kind === "update" && id === deferred.change.id);
@@ -45944,8 +46073,8 @@ function firstLoss(removal, { members }) {
 	} : removal;
 }
 /**
-* Divides the updates that wait. The update of the key's owner stays whole, since removing the others may require what
-* it loses.
+* Divides the deferred updates. The update of the key's owner stays whole, since removing others may require the
+* permissions that it loses.
 */
 function divide(withheld, callerId) {
 	const roles = /* @__PURE__ */ new Map();
@@ -45956,8 +46085,9 @@ function divide(withheld, callerId) {
 	}));
 }
 /**
-* Divides an update at the removal of some roles; `null` if nothing else is left of it. What it grants waits too: beside a
-* role that stays, it might break a rule. So does a move to the successor of a role.
+* Splits off the removal of some roles from an update; `null` if the update does nothing else. Granted roles are
+* deferred too, since in combination with a role that stays they might break a rule. So is a move to a role's
+* successor.
 */
 function partsOf$2(change, waiting) {
 	if (change.kind !== "update") return null;
@@ -45985,7 +46115,7 @@ function roleKeeper({ roles }) {
 	const [ids, names] = [new Set(roles.map(({ id }) => id)), new Set(roles.map(({ name }) => name))];
 	return ({ id, name }) => ids.has(id) || names.has(name);
 }
-/** Returns changes without the later parts of updates that are left out in part. */
+/** Returns changes, with only the current part of each divided update. */
 function withParts({ roles, members }, divided, out) {
 	const nowOf = ({ now, later }) => out.has(now.fingerprint) || out.has(later.fingerprint) ? now : null;
 	return {
@@ -46021,7 +46151,7 @@ function orderedInput(input) {
 		live: orderedState(input.live)
 	};
 }
-/** Returns a function that judges the same changes, which are found only once, without some of them. */
+/** Returns a function that judges an input's changes without some of them, and finds the changes only once. */
 function planParts(unordered, judge) {
 	const input = orderedInput(unordered);
 	let proposed = null;
@@ -46070,7 +46200,7 @@ function proposeChanges(input) {
 		byFile: true
 	};
 }
-/** Makes a plan of changes. */
+/** Makes a plan from changes. */
 function planChanges(input, proposed) {
 	const judged = judgeChanges(input, proposed);
 	const { before, after, changes, deferred, refusals, overridden, findings, ...summary } = judged;
@@ -46088,7 +46218,7 @@ function planChanges(input, proposed) {
 		...input.renewal?.recorded && { recorded: input.renewal.recorded }
 	};
 }
-/** Reports what the service did not say about the key and the account. */
+/** Reports what the service did not disclose about the key and the account. */
 function unansweredBy({ callerUnknown, sandboxFailure }, { environment }) {
 	return [...sandboxFailure && environment ? [{
 		code: "environment-unknown",
@@ -46327,7 +46457,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 function declaredRoles({ declared, replaced }) {
 	return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name])]);
 }
-/** Adds the verdicts on the state after everything to those on the state while some changes wait. */
+/** Adds the verdicts on the final state to those on the state while some changes are deferred. */
 function withLater(present, later) {
 	const added = (items, others) => {
 		const texts = new Set(items.map((item) => JSON.stringify(item)));
@@ -46401,7 +46531,7 @@ function unchangedByChoice(proposed, kept) {
 	const touched = (changes) => changes.filter(({ kind }) => kind !== "create").length;
 	return touched(proposed) - touched(kept);
 }
-/** Counts changes and unchanged entries; with `"all"`, every unchanged entry counts as unmanaged. */
+/** Counts changes and unchanged entries; if `unlisted` is `"all"`, every unchanged entry counts as unmanaged. */
 function count$1(changes, untouched, unlisted) {
 	const of = (kind) => changes.filter((change) => change.kind === kind).length;
 	const isUnmanaged = unlisted === "all";
@@ -48194,7 +48324,7 @@ var init_overdue = __esmMin((() => {
 // src/kernel/approval/seal.ts
 /**
 * Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields
-* but their roles. Roles and what they grant stay readable.
+* except roles. Roles and what they grant stay readable.
 */
 function sealed(state, seal) {
 	if (seal === UNSEALED) return state;
@@ -48227,7 +48357,7 @@ function sealedMember(row, seal) {
 		...base !== void 0 && { base: sealedValues(base, seal) }
 	};
 }
-/** Returns the values of a member's fields sealed. */
+/** Returns a member's field values, sealed. */
 function sealedValues(values, seal) {
 	if (values === null || seal === UNSEALED) return values;
 	const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);
@@ -49974,12 +50104,26 @@ function knownDriftText(sums, hasProblems, none) {
 function isConsequence({ cause, event }) {
 	return cause !== "not-applied" && cause !== "due" && event === null;
 }
-function rowOfDrift(change, { event, cause }) {
+function rowOfDrift(change, { event, cause, recorded }) {
 	if (event === null) return rowOf(change);
+	const row = rowOf(inverted$1(change));
+	const when = recorded === void 0 ? [] : [{
+		...NO_DETAIL,
+		label: "when",
+		plain: [spanText$1(recorded)]
+	}];
 	return {
-		...rowOf(inverted$1(change)),
+		...row,
+		details: [...row.details, ...when],
 		verb: event === "missing" ? "declared, not live" : cause === "outside-git" ? `${event} outside git` : event
 	};
+}
+/** "between the recorded states of 2026-06-15 12:00 UTC (0a1b2c3d4e5f) and 2026-06-16 03:00 UTC (f5e4d3c2b1a0)". */
+function spanText$1({ from, to }) {
+	const stateText = ({ commit, at }) => `${utcMinute(at)} (${commit.slice(0, 12)})`;
+	if (from !== null && to !== null) return `between the recorded states of ${stateText(from)} and ${stateText(to)}`;
+	if (from !== null) return `after the recorded state of ${stateText(from)}`;
+	return to === null ? "" : `before the first recorded state, of ${stateText(to)}`;
 }
 /** Returns what a change would revert, as a change: from what the file says to what is live. */
 function inverted$1(change) {
@@ -50014,7 +50158,7 @@ function inverted$1(change) {
 function reasonOf$3({ reason }) {
 	return reason === "unlisted" ? "unlisted" : "declared";
 }
-var TITLES$2, CAUSES, DRIFT_TITLES;
+var TITLES$2, CAUSES, DRIFT_TITLES, NO_DETAIL;
 var init_drift_view = __esmMin((() => {
 	init_show();
 	init_text();
@@ -50034,6 +50178,10 @@ var init_drift_view = __esmMin((() => {
 		"unknown"
 	];
 	DRIFT_TITLES = CAUSES.map((cause) => TITLES$2[cause]);
+	NO_DETAIL = {
+		removed: [],
+		added: []
+	};
 }));
 
 // src/show/view/equal-changes.ts
@@ -53573,7 +53721,8 @@ var init_load_states = __esmMin((() => {
 // src/kernel/approval/with-base.ts
 /**
 * Returns the reviewed state of a branch's plan with the state that results from the files of its base, so that it
-* shows what the branch changes in the files, whatever is live. Both plans are of the same live state and time.
+* shows what the branch changes in the files, regardless of the live state. Both plans are of the same live state and
+* time.
 */
 function withBase(head, base) {
 	const sets = [...head.permissionSets];
@@ -53683,14 +53832,14 @@ var init_with_base = __esmMin((() => {}));
 
 // src/kernel/plan/due-since.ts
 /**
-* Returns the time since which a change is due: it does only what dates in the file cause, all of which have passed.
-* Removed access has ended, or is suspended; granted access has begun, or returns after a suspension. In ms since the
-* epoch; `null` for any other change.
+* Returns the time since which a change is due: all its effects are caused by dates in the file that have passed.
+* Removed access has ended or is suspended; granted access has begun or returns after a suspension. The time is in ms
+* since the epoch; `null` for any other change.
 */
 function dueSince(change, desired, now) {
 	return change.resource === "member" ? latest(pastTimesOf(change, desired, now)) : null;
 }
-/** Returns whether a change is due, or a part of it. */
+/** Returns whether a change is due, entirely or in part. */
 function isDueInPart(change, desired, now) {
 	return change.resource === "member" && pastTimesOf(change, desired, now).some((time) => time !== void 0);
 }
@@ -53726,7 +53875,10 @@ function latest(times) {
 	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
 	return Number.isFinite(last) ? last : null;
 }
-/** Returns why an entry has no membership, with which an expired invitation beside it goes; `null` if it has one. */
+/**
+* Returns why an entry should have no membership, so that an expired invitation is removed as well; `null` if it
+* should have one.
+*/
 function absenceOf(member, now) {
 	const { absent } = activeAt(member, now);
 	if (absent === null) return null;
@@ -53772,7 +53924,7 @@ function updateTimes(diff, reason, member) {
 	const isForeign = (ref) => member.roles !== void 0 && grantOf(ref, member) === void 0;
 	return [...added, ...diff.removed.map((ref) => isForeign(ref) ? void 0 : endOf$3(ref, reason, member))];
 }
-/** Returns when a role that is removed has ended: with all its grants, or whatever role it is by a suspension. */
+/** Returns when a role that is removed has ended: when all its grants have ended, or for any role with a suspension. */
 function endOf$3(ref, reason, member) {
 	const suspended = reason === "suspended" ? member.suspended?.from?.starts : void 0;
 	if (suspended !== void 0) return suspended;
@@ -53827,11 +53979,13 @@ function endedInstead(refused, refusals, ended) {
 		because
 	})));
 }
-/** Returns whether an error is about a role: rules may not be judged correctly. Others concern a member alone. */
+/**
+* Returns whether an error is about a role: rules may then be judged incorrectly. Other errors concern only a member.
+*/
 function isRoleError({ severity, resource }) {
 	return severity === "error" && resource === "role";
 }
-/** Adds findings to a plan, whose errors are warnings: they concern nothing that it changes. */
+/** Adds findings to a plan, with its errors as warnings, since they concern nothing that the plan changes. */
 function reported(plan, data) {
 	return {
 		...plan,
@@ -53895,8 +54049,8 @@ function endedAccess(proposed, input) {
 	};
 }
 /**
-* Returns the sort key of changes that remove access: if a role has to keep a holder, somebody who stays is preferred,
-* and nobody waits for an invitation that is removed as well.
+* Returns the sort key of changes that remove access: if a role must keep a holder, somebody who stays keeps it, and
+* no removal waits for an invitation that is removed as well.
 */
 function takingOrder({ kind, reason, before, name, id }) {
 	return `${before?.status !== "accepted" ? 0 : reason === "left" ? 1 : kind === "delete" ? 2 : 3} ${name} ${id}`;
@@ -53911,7 +54065,7 @@ function planTakings(selected, proposed, input) {
 		findings: [...plan.findings, ...others.map(toExistingViolation)]
 	};
 }
-/** Plans some of the changes of members, and leaves out all others. */
+/** Plans some of the members' changes, and leaves out all others. */
 function planSelected(selected, proposed, input) {
 	const { desired, leaveOut = [], now } = input;
 	const { changes: all, unchanged } = proposed.members;
@@ -53945,7 +54099,7 @@ function planSelected(selected, proposed, input) {
 function keyOf$2({ id, name }) {
 	return id ?? name;
 }
-/** Reports the entries with ended access of which it is not clear to whom they belong. */
+/** Reports entries with ended access whose members cannot be identified. */
 function unmatchedAccess({ members, scope }, { desired, now }) {
 	const names = new Map(scope.roles.map(({ id, name }) => [id, name]));
 	return members.findingData.flatMap((data) => {
@@ -53978,7 +54132,7 @@ function endedPart$1(change, { desired, now }) {
 	const taking = change.kind === "delete" && change.reason === "address-changed" ? takingAll(change, reasonOf$4(activeAt(member, now))) : change;
 	return takingOnly(taking, (ref) => (endOf$3(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
 }
-/** Returns an update that takes all roles, as a substitute for a removal. */
+/** Returns an update that takes all roles, to replace a removal. */
 function takingAll(removal, reason) {
 	const { before } = removal;
 	const after = withValues(before, { roles: [] });
@@ -54642,7 +54796,9 @@ function createCurrentMemberFinder(client, maxItems, emit, quick = false) {
 		};
 		const ownMemberships = memberships.filter(({ resource }) => resource.id === merchant);
 		const sandbox = sandboxes.get(merchant);
+		const merchantName = ownMemberships[0]?.resource.name ?? "";
 		return {
+			...merchantName !== "" && { merchantName },
 			callerId: (ownMemberships.find(({ status }) => status === "accepted") ?? ownMemberships[0])?.id ?? null,
 			...sandbox !== void 0 ? { sandbox } : ownMemberships.length > 0 && unanswered
 		};
@@ -56254,7 +56410,7 @@ function openClient(options) {
 	const { concurrency, retryForMs, now, monotonic, sleep, signal, maxItems = DEFAULT_MAX_ITEMS } = options;
 	const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
 	const closing = new AbortController();
-	const cancelled = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
+	const cancelled = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
 	const emit = (event) => {
 		if (!closing.signal.aborted) options.emit(event);
 	};
@@ -58242,7 +58398,7 @@ var init_publish_plan = __esmMin((() => {
 }));
 
 // src/kernel/rules/loosenings.ts
-/** Returns the rules that are looser in the head branch's state of a merchant than in the base branch's. */
+/** Returns the rules that are looser in a merchant's files on the head branch than on the base branch. */
 function looseningsOf(base, head, matches) {
 	const compared = {
 		matches,
@@ -58267,7 +58423,7 @@ function looserIn(table, topic, before, after, compared) {
 function projectOf({ projects = [] }) {
 	return projects.find(({ by }) => by === void 0) ?? {};
 }
-/** Returns what is looser in the limits of a run. */
+/** Describes how the limits of a run are looser. */
 function looserRun(before, after) {
 	return guardsOfRun().flatMap(({ name, ofRun }) => ofRun.looser(before?.[name] ?? ofRun.default, after?.[name] ?? ofRun.default).map((text) => `${text} in a run`));
 }
@@ -58278,7 +58434,7 @@ function looserAcross(before, after, context) {
 	if (before === void 0) return [];
 	return [...looserPolicies(before.policies, after?.policies ?? NO_POLICIES, context), ...looserChecks(before.checks, after?.checks ?? [])].map((text) => `${text} (across merchants)`);
 }
-/** Returns what is looser in the rules that the project enforces. */
+/** Describes how the rules that the project enforces are looser. */
 function looserEnforced(before, after, { head, ...context }) {
 	const [ownBefore, ownAfter] = [before, after].map((sets = []) => sets.filter(({ by }) => by === void 0));
 	return (ownBefore ?? []).flatMap((former) => {
@@ -58327,7 +58483,7 @@ function periodOf(reinvite) {
 function newlyIgnored(before, after) {
 	return ["roles", "members"].flatMap((key) => after[key].filter((pattern) => !before[key].includes(pattern)).map((pattern) => `${matchedBy(key, pattern)} no longer managed (ignore)`));
 }
-/** Returns the roles and their permissions that the base branch's files manage, and the head branch's leave alone. */
+/** Returns the roles and their permissions that the base branch's files manage, and the head branch's files do not. */
 function unmanagedRoles(before, after, { head }) {
 	if (before === void 0) return [];
 	if (after === void 0) return [withoutSection("roles")];
@@ -58339,7 +58495,7 @@ function unmanagedRoles(before, after, { head }) {
 		return permissions !== void 0 && now.permissions === void 0 ? [`the permissions of "${name}" are no longer managed`] : [];
 	});
 }
-/** Returns the members and their roles that the base branch's files manage, and the head branch's leave alone. */
+/** Returns the members and their roles that the base branch's files manage, and the head branch's files do not. */
 function unmanagedMembers(before, after, { head }) {
 	if (before === void 0) return [];
 	if (after === void 0) return [withoutSection("members")];
@@ -58356,7 +58512,7 @@ function withoutSection(key) {
 function unlisted(what, mode) {
 	return mode === "additive" ? [`${what} is no longer managed (unlisted, sync: additive)`] : [];
 }
-/** Returns those who leave later or no longer. */
+/** Returns the people who leave later, or no longer leave. */
 function laterLeavers(before, after) {
 	const leavers = new Map((after ?? []).map((leaver) => [leaver.email.toLowerCase(), leaver]));
 	return (before ?? []).flatMap(({ email, from }) => {
@@ -58365,7 +58521,7 @@ function laterLeavers(before, after) {
 		return [now === void 0 ? `${email} no longer leaves (leavers, from ${from.text})` : `${email} leaves ${from.text} → ${now.text}`];
 	});
 }
-/** Returns the dates of members that give access for longer: no plan shows these before their time. */
+/** Returns changed dates that give members access for longer, which no plan shows before they take effect. */
 function laterEnds(before, after, { base, head, nameOf }) {
 	const members = entriesByAddress(after);
 	const [idsBefore, ids] = [pinnedIds(base), pinnedIds(head)];
@@ -58394,7 +58550,7 @@ function earlier(what, before, after) {
 	if (before === void 0 || after !== void 0 && after.starts >= before.starts) return [];
 	return [`${what} from ${before.text} → ${after === void 0 ? "now" : after.text}`];
 }
-/** Returns a suspension that was removed, or begins later or ends earlier. */
+/** Describes a suspension that was removed, begins later or ends earlier. */
 function shorter(email, before, after) {
 	if (before === void 0) return [];
 	const startOf = ({ from }) => from?.starts ?? Number.NEGATIVE_INFINITY;
@@ -58719,7 +58875,7 @@ var init_compare_files = __esmMin((() => {
 }));
 
 // src/kernel/approval/rows.ts
-/** Returns the rows of a reviewed state, by the current identity of their subjects. */
+/** Returns the rows of a reviewed state, with the current identities of their subjects. */
 function rowsOf(state, identities) {
 	return [
 		...state.roles.flatMap((row, index) => roleRows(row, {
@@ -58858,7 +59014,7 @@ function withCurrentRoles(values, identities) {
 		roles: roles.map(identities.role)
 	} : values;
 }
-/** Returns a text that is the same for two subjects only if they are the same. */
+/** Returns a text that identifies a subject. */
 function subjectText({ kind, key }) {
 	return `${kind} ${key}`;
 }
@@ -58868,13 +59024,13 @@ function itemValue(values, { field, element }) {
 	const value = values?.[field];
 	return element === void 0 ? value : Array.isArray(value) && value.includes(element);
 }
-/** Returns whether two values of an item are the same. */
+/** Returns whether two values of an item are equal. */
 function isSameValue(value, other) {
 	return value === other || value !== void 0 && other !== void 0 && isSameJson(value, other);
 }
 /**
-* Returns whether a row shows a value of an item after the plan that differs from the one before, or from that of the
-* base's files.
+* Returns whether an item's value after the plan differs from the one before, or from the one that the base's files
+* lead to.
 */
 function touches(row, item) {
 	const after = itemValue(row.after, item);
@@ -58907,7 +59063,10 @@ var init_rows = __esmMin((() => {
 }));
 
 // src/kernel/approval/end-state.ts
-/** Returns the rows of a plan, without people's whose change is deferred; with `deferred` those of deferred changes. */
+/**
+* Returns the rows of a plan, without those of people whose change is deferred; with `deferred`, only those of
+* deferred changes.
+*/
 function freshRows({ changes, deferred, reviewed }, { seal, identities }, which = "now") {
 	const selected = which === "now" ? changes : deferred.map(({ change }) => change);
 	const place = {
@@ -59031,12 +59190,12 @@ function rankOf({ status }) {
 function otherKey(name, id) {
 	return `${name} ${id}`;
 }
-/** Returns whether a key is of another membership of a person than the one with the name as its key. */
+/** Returns whether a key belongs to another membership of the person than the one whose key is the name. */
 function isOtherKey(key, name) {
 	return key.startsWith(otherKey(name, ""));
 }
 /**
-* Returns a function that tells which roles and memberships are meant by a review that knows the roles of some ids. A live
+* Returns a function that identifies the roles and memberships of a review that knows the roles with some ids. A live
 * role that the plan renames, replaces or removes gives up its name if another one takes it.
 */
 function identitiesIn({ roles }, { changes }, { byKey }, seal) {
@@ -59108,7 +59267,7 @@ function effectText(effect, name, permissions, roles) {
 		default: return effect;
 	}
 }
-/** Adds that no review shows it, or which review shows something else. */
+/** Appends that no review shows it, or which review shows something else. */
 function unseenText(text, review) {
 	return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
 }
@@ -59128,7 +59287,7 @@ var init_words = __esmMin((() => {
 }));
 
 // src/kernel/approval/find-unseen.ts
-/** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such thing. */
+/** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such effect. */
 function findUnseen(plan, reviews, context) {
 	const rows = freshRows(plan, context);
 	const unseen = /* @__PURE__ */ new Map();
@@ -59190,15 +59349,15 @@ function unseenItems(row, reviews, context) {
 function isDecided(subject, item, value, reviews) {
 	return reviews.decide(subject, item)?.values.some((decided) => isSameValue(decided, value)) ?? false;
 }
-/** Returns whether a membership goes whose reviewed end has passed, though the files may no longer list it. */
+/** Returns whether a change removes a membership whose reviewed end has passed, even if the files no longer list it. */
 function hasEnded(subject, item, value, reviews, { dates }) {
 	if (subject.kind !== "member" || item !== EXISTS || value === true) return false;
 	const ended = dates.endedBy(subject.key);
 	return ended >= 0 && ended >= (reviews.decide(subject, item)?.review ?? -1);
 }
 /**
-* Returns the time since which reviewed dates make an item differ from what was decided, or else from what is live; `null`
-* if they do not.
+* Returns the time since which reviewed dates have made an item differ from the decision about it, or without one from
+* the live state; `null` if they have not.
 */
 function dateOf(subject, item, value, reviews, { dates, endAt, live, reviews: all, named }) {
 	if (subject.kind !== "member" && subject.kind !== "person") return null;
@@ -59208,7 +59367,7 @@ function dateOf(subject, item, value, reviews, { dates, endAt, live, reviews: al
 	const about = aboutItem(item, value, named(subject, item).role);
 	return [reviewed, dates.momentsBefore(subject.key)].flat().find((time) => dates.areReviewed(subject.key, time, about) && isSameValue(itemValue(endAt(time)(subject), item), expected)) ?? null;
 }
-/** Returns what dates would have to do for an item to get a value; `undefined` if any of them may have a part in it. */
+/** Returns what dates would have to do to give an item a value; `undefined` if any date may contribute. */
 function aboutItem({ field, element }, value, role) {
 	if (field !== null && element === void 0) return void 0;
 	const isRole = (name) => name === role || name === element;
@@ -59248,7 +59407,7 @@ function unseenDates(reviews, context) {
 		text: `${whenText(date)}, ${text}`
 	}));
 }
-/** Names what a date brings besides the roles that begin. */
+/** Names the fields that a date sets, besides the roles that begin. */
 function fieldsText(date, { fresh }) {
 	const entry = fresh.desired.members?.find(({ email }) => email === date.email);
 	const fields = fieldsOfDate(date, entry);
@@ -59329,7 +59488,10 @@ function rolesOf(end, name) {
 		key: name
 	}), "roles");
 }
-/** Returns a function that finds the changes that affect somebody's permissions: its own, if they give or take a role, else roles'. */
+/**
+* Returns a function that finds the changes that affect somebody's permissions: changes of their own roles, or else
+* changes of the roles.
+*/
 function blamer(plan, rows, { live, endOf, named }) {
 	const after = endOf(plan);
 	const changes = new Map(rows.flatMap((row) => row.fingerprint === null ? [] : [[subjectText(row.subject), row.fingerprint]]));
@@ -59446,8 +59608,8 @@ function openRow({ review, row }, entry, fingerprints) {
 	}];
 }
 /**
-* Groups the rows of one change of one review: a member's go with those of its permissions, as they are once deferred
-* changes are made.
+* Groups the rows of one change of one review: a member's row goes with the row of its permissions as they are once
+* deferred changes are made.
 */
 function groupedRows(mergedRows) {
 	const personKey = ({ review, row }) => `${review} ${subjectText(row.subject)}`;
@@ -59471,8 +59633,8 @@ function groupedRows(mergedRows) {
 	return [...groups.values()];
 }
 /**
-* Returns the items that a review changes: with a base, those that its files do; and of a role or membership what it shows
-* besides, if the files of another review say something else, or a new plan takes something away.
+* Returns the items that a review changes. With a base, these are what its files change; of a role or membership, also
+* what else the review shows, if the files of another review differ or a new plan takes something away.
 */
 function ownItems(mergedRow, review, merged) {
 	const { row } = mergedRow;
@@ -59509,7 +59671,10 @@ function itemJudge(merged, context) {
 		return verdict(hasEnded(mergedRow, item) ? "ended" : "dropped");
 	};
 }
-/** Returns the later review that decides otherwise about an item, or takes a permission away from a role that grants it. */
+/**
+* Returns the later review that decides differently about an item, or takes a permission away from a role that grants
+* it.
+*/
 function laterReview({ review, row: { subject, after } }, item, end, merged) {
 	const reviewed = itemValue(after, item);
 	const decision = merged.decide(subject, item);
@@ -59564,8 +59729,8 @@ function doesOf$1({ after, before }) {
 	return before === null ? "create" : "update";
 }
 /**
-* Returns a function that finds the fingerprints of the fresh plan's changes, the deferred ones too, by their subject: of
-* somebody's permissions, those of the membership.
+* Returns a function that finds the fingerprints of the fresh plan's changes, including deferred ones, by subject; a
+* person's permissions have those of the membership's changes.
 */
 function changeFinder(context) {
 	const rows = ["now", "deferred"].flatMap((which) => freshRows(context.fresh.plan, context, which));
@@ -59749,7 +59914,7 @@ function concerns({ role, isGain }, about) {
 	return isGain === about.isGain && (role === "" || about.isRole === void 0 || about.isRole(role));
 }
 /**
-* Returns the dates that reviews decided, by their texts, in the order in which they were shown last. Nothing begins after a
+* Returns the dates that reviews decided, by text, in the order in which they were last shown. Nothing begins after a
 * reviewed end of all access that its own review could not see to have passed.
 */
 function decidedDates(reviews) {
@@ -59786,7 +59951,7 @@ function shownDates(reviews) {
 	}
 	return decided;
 }
-/** Returns whether a date grants a permission, or puts one within reach, that its review does not show. */
+/** Returns whether a date grants a permission, or makes one reachable, that its review does not show. */
 function isBeyond(brought, shown) {
 	if (brought === void 0 || shown === void 0) return false;
 	return ["held", "reach"].some((set) => brought[set].some((one) => !shown[set].includes(one)));
@@ -59806,7 +59971,7 @@ function missingDates(reviews, declared) {
 		} : []);
 	});
 }
-/** Returns the dates that a review removed from the files. */
+/** Returns the texts of the dates that a review removed from the files. */
 function removedTexts({ dates, baseDates = [] }) {
 	const kept = dateTexts(dates);
 	return new Set([...dateTexts(baseDates)].filter((text) => !kept.has(text)));
@@ -59835,11 +60000,13 @@ function singleDates({ at, name, what, roles, fields }) {
 function effectsText(dates) {
 	return dates.map(({ effect }) => effect).join();
 }
-/** Returns a text for each role of dates, or for the whole membership: equal for equal dates. */
+/** Returns a text for each role of the dates, or for the whole membership; equal dates have equal texts. */
 function dateTexts(dates) {
 	return new Set(dates.flatMap(singleDates).map(({ text }) => text));
 }
-/** Returns a reviewed state with parts of its dates only. What it removed from the files of its base stays removed. */
+/**
+* Returns a reviewed state with only some of its dates. The dates that it removed from the base's files stay removed.
+*/
 function withDates({ baseDates, ...state }, partOf) {
 	const dates = state.dates.flatMap((date) => partOf(date) ?? []);
 	if (baseDates === void 0) return {
@@ -59858,7 +60025,7 @@ function withDates({ baseDates, ...state }, partOf) {
 		baseDates: parts.filter((date) => singleDates(date).some(isBase))
 	};
 }
-/** Returns reviews with the names that roles have in the files by now, if their dates name former ones. */
+/** Returns reviews whose dates name roles by their current names in the files. */
 function withCurrentRoleNames(reviews, { roles = [] }) {
 	const taken = new Set(roles.map(({ name }) => name));
 	const names = new Map(roles.flatMap(({ name, previously = [] }) => previously.flatMap((former) => taken.has(former) ? [] : [[former, name]])));
@@ -59887,7 +60054,7 @@ var init_reviewed_dates = __esmMin((() => {
 }));
 
 // src/kernel/approval/fresh-context.ts
-/** Prepares the look-ups of a comparison. */
+/** Prepares the lookups of a comparison. */
 function freshContext(fresh, reviews, seal) {
 	const { plan, live, desired } = fresh;
 	const memberships = membershipsOf(live, seal);
@@ -59959,7 +60126,7 @@ var init_fresh_context = __esmMin((() => {
 }));
 
 // src/kernel/approval/lost-dates.ts
-/** Returns the lost dates: all that are missing, except ends of access that a plan's files do not give at all. */
+/** Returns the lost dates: all missing dates, except ends of access that the plan's files do not grant at all. */
 function lostDates(covered, { fresh, endOf, nameOf, dates }) {
 	const ends = [endOf(fresh.plan), endOf(covered)];
 	const isAbsent = (name) => ends.every((end) => end({
@@ -60077,9 +60244,9 @@ var init_merged_reviews = __esmMin((() => {
 
 // src/kernel/approval/compare-reviewed.ts
 /**
-* Compares a plan that was made just now with the end states that were reviewed, in the order of their merges and
-* sealed with the same `seal`. The last review that touches an item decides; an item that no review touches must stay
-* as it was. Differences that follow from reviewed dates need no further review.
+* Compares a new plan with the reviewed end states, which are in merge order and sealed with the same `seal`. The last
+* review that touches an item decides; an item that no review touches must stay as it was. Differences that follow
+* from reviewed dates need no further review.
 */
 function compareReviewed(given, fresh, seal = UNSEALED) {
 	const reviews = withCurrentRoleNames(given, fresh.desired);
@@ -60128,8 +60295,8 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 	};
 }
 /**
-* Returns the parts of the reviews that later applies need: the rows that are not settled, where `done` has the
-* fingerprints of the changes that were made, and the future dates.
+* Returns the parts of the reviews that later applies need: the unsettled rows and the future dates. `done` has the
+* fingerprints of the changes that were made.
 */
 function remaining(comparison, done) {
 	const { open, openDates, reviews, pending } = comparison;
@@ -60479,7 +60646,7 @@ var init_plan_approval = __esmMin((() => {
 /**
 * Returns, for each merchant of a run, the days on which dates have an effect, the earliest first. Judges the first of
 * them as if everything due until then were done, including the limits of the run and rules across merchants.
-* `declared` are all merchants that these count.
+* `declared` has all merchants to which these rules apply.
 */
 function laterDays(merchants, declared = []) {
 	const judged = merchants.map((merchant) => daysOf(merchant.dates, merchant));
@@ -60541,7 +60708,7 @@ function refusedAcross(merchants, judged, declared) {
 	}
 	return added;
 }
-/** Returns a plan that nothing refuses. */
+/** Returns a plan without its refusals and findings. */
 function asMade(plan) {
 	return {
 		...plan,
@@ -60594,8 +60761,8 @@ function daysOf(dates, { planned, files }) {
 	});
 }
 /**
-* Returns what a day adds, and its refusals and gains. Limits of how much changes at once count what this day adds; other rules
-* judge the state that it leads to.
+* Returns what a day adds, and its refusals and gains. Limits on simultaneous changes count what this day adds; other
+* rules judge the resulting state.
 */
 function judgeDay(time, judgeAt, entries) {
 	const before = judgeAt(time - 1)();
@@ -60623,7 +60790,7 @@ function newGains(before, { reviewed, ...plan }, entries) {
 		}] : [];
 	});
 }
-/** Returns the risky gains of a plan by name: the permissions of administrators go without saying. */
+/** Returns the risky gains of a plan by name: new administrators' permissions are omitted. */
 function riskyGains({ changes, impact }, entries) {
 	const plan = {
 		impact,
@@ -61420,7 +61587,7 @@ var init_contradicted_plans = __esmMin((() => {
 }));
 
 // src/kernel/plan/plan-rotation.ts
-/** Returns the managed members that a file lists at a time, in ms since the epoch, and that are chosen. */
+/** Returns the chosen managed members that a file lists at a time, in ms since the epoch. */
 function rotatedMembers({ members = [], leavers }, live, { includes }, now) {
 	const leftBy = leftAt(leavers, now);
 	return members.flatMap((member) => {
@@ -61879,9 +62046,9 @@ var init_apply_decision = __esmMin((() => {
 
 // src/kernel/apply/update-member.ts
 /**
-* Sends the changed fields of a member; returns the fields that the service has emptied meanwhile, `null` if none. Sends
-* the whole member if the service is known to empty absent fields. `found` is the live member, if just read. Throws
-* RolecallError.
+* Sends the changed fields of a member; returns the fields that the service has emptied, or `null` if there are none.
+* Sends the whole member if the service is known to empty absent fields. `found` is the live member, if just read.
+* Throws RolecallError.
 */
 async function sendMemberUpdate(change, context, found, options) {
 	const { writer, putSemantics } = context;
@@ -61918,7 +62085,7 @@ async function sendMemberUpdate(change, context, found, options) {
 		exact: found?.exact ?? {}
 	};
 }
-/** Sends a whole member to restore emptied fields. Throws RolecallError, also if they stay empty. */
+/** Sends a whole member to restore emptied fields. Throws RolecallError, including if the fields stay empty. */
 async function restoreMember(change, { fields, before, rounded, exact }, context, options) {
 	const metadata = Object.entries(before.metadata).filter(([key]) => !rounded.includes(key));
 	const changed = changedValues(change, context);
@@ -61947,7 +62114,7 @@ async function stillEmptyFields(id, sent, returned, context) {
 	const now = await readAfterUpdate(id, returned, context);
 	return now === null ? [] : emptyIn(now);
 }
-/** Returns whether a response shows what was sent; otherwise it is not the state after the update. */
+/** Returns whether a response shows what was sent; if not, the response is not the state after the update. */
 function showsUpdate(returned, sent) {
 	const shown = liveValues(returned);
 	return fieldDiffs(MEMBER_FIELDS, shown, {
@@ -61967,7 +62134,7 @@ function changedValues(change, { withIds }) {
 function memberUpdate(values) {
 	return sentValues(MEMBER_FIELDS, "put", values);
 }
-/** Returns the update that sends a member whole, as far as it has values. */
+/** Returns the update that sends all values of a member. */
 function wholeUpdate(values) {
 	return heldValues(MEMBER_FIELDS, values);
 }
@@ -62046,8 +62213,8 @@ function isKept({ kept }, omitted) {
 	return omitted.every((field) => kept.has(field));
 }
 /**
-* Runs the work of a change; one at a time until it is known how the service treats absent fields, so that it empties
-* them for one member at most.
+* Runs the work of a change; one change at a time until it is known how the service treats absent fields, so that it
+* empties those of one member at most.
 */
 async function runOneUntilKnown(semantics, change, work) {
 	if (!isMemberUpdate(change)) return work();
@@ -62080,7 +62247,7 @@ function isReinvitation(change) {
 function isPasswordChange(change) {
 	return "passwordEnv" in change;
 }
-/** Returns the write of a step that has one. */
+/** Returns the write of a step that has a single write. */
 function writeOf(change, part, context) {
 	return change.resource === "role" ? roleWrite(change, part, context.writer) : memberWrite(change, part, context);
 }
@@ -62128,7 +62295,7 @@ function roleWrite(change, part, writer) {
 		default: return change;
 	}
 }
-/** Returns the write of an update, or of a part of it: all but the new permissions, or these. */
+/** Returns the write of an update, or of a part of it: only the new permissions, or everything else. */
 function roleUpdate(change, part, writer) {
 	const { id, before, after } = change;
 	const permissions = after.permissions.filter((permission) => before.permissions.includes(permission));
@@ -62174,7 +62341,7 @@ function roleCreation(after, part, writer) {
 		send
 	};
 }
-/** Returns the changed fields only, so that concurrent changes to other fields are kept. */
+/** Returns only the changed fields, so that concurrent changes to other fields are kept. */
 function patchTo(after, changed) {
 	return sentValues(ROLE_FIELDS, "put", pickFields(ROLE_FIELDS, after, changed));
 }
@@ -62216,7 +62383,7 @@ function memberCreation({ name, after }, part, context) {
 		send
 	};
 }
-/** Returns the write that restores emptied fields; `null` if the step was no update of a member. */
+/** Returns the write that restores emptied fields; `null` if the step did not update a member. */
 function restoringWrite({ change }, emptied, context) {
 	if (!isMemberUpdate(change)) return null;
 	const { id, after } = change;
@@ -62249,7 +62416,7 @@ function createdMember(name, image, context) {
 		} }
 	};
 }
-/** Returns values with the ids of roles, also of those created by this run. */
+/** Returns values with the ids of roles, including those created by this run. */
 function withRoleIds(values, createdRoles) {
 	const roles = values.roles.map(({ id, name }) => ({
 		id: id ?? createdRoles.get(name) ?? null,
@@ -62277,8 +62444,8 @@ var init_write_change = __esmMin((() => {
 
 // src/kernel/apply/precondition.ts
 /**
-* Checks that the resource of a write is still as planned; `maybeApplied`: an earlier attempt may have been applied.
-* Throws RolecallError.
+* Checks that the resource of a write is still as planned; with `maybeApplied`, an earlier attempt may have been
+* applied. Throws RolecallError.
 */
 async function checkPrecondition({ change }, write, context, maybeApplied) {
 	const { id, before } = write;
@@ -62302,8 +62469,8 @@ async function checkPrecondition({ change }, write, context, maybeApplied) {
 	return stale(change, `has changed since it was planned: ${differences.join("; ")}`);
 }
 /**
-* Returns whether a change is complete when its resource is gone: not the replacement of an invitation, since somebody
-* may have removed it on purpose or sent a new one.
+* Returns whether a change is complete when its resource is gone: false for the replacement of an invitation, which
+* somebody may have removed on purpose or sent again.
 */
 function isDoneIfGone({ resource, kind }) {
 	return kind === "delete" || kind === "replace" && resource === "role";
@@ -62345,8 +62512,8 @@ async function checkMember({ id, before, after }, change, { part }, { lookup, cr
 	};
 }
 /**
-* Returns the statuses that do not make a change stale. An invitation that is accepted meanwhile can still be updated,
-* but removing it would take away more than planned. One that has expired meanwhile can still be removed.
+* Returns the statuses that do not make a change stale. An invitation that has been accepted meanwhile can still be
+* updated, but removing it would remove more than planned. One that has expired meanwhile can still be removed.
 */
 function acceptableStatuses(planned, after) {
 	if (planned === "disabled" && after?.status === "accepted") return [planned, after.status];
@@ -62433,7 +62600,7 @@ async function sendAndRestore(step, planned, run, found) {
 		failure: notRestored(emptied, run.merchant, "failure" in restored ? restored.failure : null)
 	};
 }
-/** Returns the failure of a restore; without a cause the run was stopped first. */
+/** Returns the failure of a restore; without a cause, the run was stopped before it. */
 function notRestored({ fields, rounded }, merchant, failure) {
 	const isPartial = rounded.length > 0 && failure?.code === "not-restored" && failure.hint !== void 0;
 	const why = failure === null ? "the run was stopped first." : failure.message;
@@ -62448,7 +62615,7 @@ function notRestored({ fields, rounded }, merchant, failure) {
 async function sendRecorded(step, write, run) {
 	return recordOutcome(step, await send(step, write, run), run);
 }
-/** Records the intent of a write; returns its number, `null` if that failed. */
+/** Records the intent of a write; returns its number, or `null` if recording failed. */
 async function recordIntent(step, write, run) {
 	const number = run.nextWrite();
 	try {
@@ -62459,7 +62626,7 @@ async function recordIntent(step, write, run) {
 		return null;
 	}
 }
-/** Sends a write once its intent is recorded; `intent` is its number if it is recorded already. */
+/** Sends a write once its intent is recorded; `intent` is its number if the intent is already recorded. */
 async function send(step, write, run, { found, intent = null, onSending } = {}) {
 	const begun = {
 		write: intent,
@@ -62535,7 +62702,7 @@ async function attempt(step, write, run, { found, begin }) {
 function isNotFound({ code, request }) {
 	return code === "not-found" && request?.method === "DELETE";
 }
-/** Returns whether a resource to be removed is gone since it was checked. */
+/** Returns whether a resource to be removed has disappeared since it was checked. */
 async function isGone(step, write, run) {
 	try {
 		return (await checkPrecondition(step, write, run, false)).status === "done";
@@ -62555,8 +62722,8 @@ async function isAbsent({ id }, { recheck, lookup }) {
 	}
 }
 /**
-* Returns whether a password was refused because it was used before: by the lost first attempt, or by an earlier run, so
-* that a rotation that was stopped can be run again.
+* Returns whether a password was refused because it was used before: by a first attempt whose response was lost, or by
+* an earlier run, so that a stopped rotation can be repeated.
 */
 function isRepeatedPassword({ request }) {
 	const { type, title, detail } = request?.problem ?? {};
@@ -62662,8 +62829,8 @@ function stepsOf(changes) {
 	return PHASES.flatMap((phase) => steps.filter((step) => step.phase === phase));
 }
 /**
-* Returns the updates that add permissions to a role which somebody loses: these are added last, so that a run that
-* stops gives nobody more than the plan shows.
+* Returns the updates that add permissions to a role that somebody loses. These are added last, so that an interrupted
+* run gives nobody more than the plan shows.
 */
 function widenedLate(changes) {
 	const members = changes.filter((change) => change.resource === "member");
@@ -62730,19 +62897,21 @@ function partsOf(change, freed) {
 		default: return change;
 	}
 }
-/** Returns the phase of a member's change; `freed` are the addresses, in lower case, of the members that are deleted. */
+/**
+* Returns the phase of a member's change; `freed` are the addresses, in lower case, of the members that are deleted.
+*/
 function phaseOf(change, freed) {
 	if (isPasswordChange(change)) return "set-passwords";
 	if (change.kind === "delete") return isLeftover(change) ? "clear-invitations" : "delete-members";
 	return change.kind !== "update" && freed.has(change.after.email?.toLowerCase() ?? "") ? "reuse-addresses" : "write-members";
 }
-/** Returns whether an expired invitation is removed, which grants nothing and may prevent another one. */
+/** Returns whether a change removes an expired invitation, which grants nothing and may prevent a new one. */
 function isLeftover({ kind, reason }) {
 	return kind === "delete" && reason === "invitation-expired";
 }
 /**
-* Returns the renames of a plan in an order without conflicts, since names of roles are unique. A role that is deleted
-* or part of a cycle of renames gets a temporary name first.
+* Returns the renames of a plan in an order that keeps role names unique. A role that is deleted or part of a cycle of
+* renames gets a temporary name first.
 */
 function renameSteps(changes) {
 	const steps = [];
@@ -62776,7 +62945,10 @@ function isRename(change) {
 function takesName(change) {
 	return change.kind === "create" || isRename(change);
 }
-/** Executes a step: checks, records, sends and records the outcome of each of its writes. */
+/**
+* Executes a step: for each of its writes, checks the resource, records the intent, sends the request and records the
+* outcome.
+*/
 async function executeStep(step, run) {
 	return runOneUntilKnown(run.putSemantics, step.change, async () => run.stopped() ? { status: "not-started" } : executeNow(step, run));
 }
@@ -62855,7 +63027,7 @@ async function reinvite(step, run) {
 		default: return sent;
 	}
 }
-/** Removes the expired invitation if the service keeps it beside the new one and has not renewed it. */
+/** Removes the expired invitation, unless the service has renewed or removed it. */
 async function removeExpired(step, invited, remove, run) {
 	if (invited.id === remove.id) return invited;
 	if (!run.recordable()) return { status: "unfinished" };
@@ -62918,9 +63090,9 @@ var init_execute_step = __esmMin((() => {
 
 // src/kernel/apply/rounds.ts
 /**
-* Returns the rounds of a plan's changes, in the order of the phases. A role is given before it is taken from others, so that
-* nobody loses a role whose new holder the service refuses. The caller's own changes come last in their rounds, and last of
-* all if they reduce its access.
+* Returns the rounds of a plan's changes, in the order of the phases. A role is given before it is taken from others,
+* so that nobody loses a role if the service refuses its new holder. The caller's own changes come last in their
+* rounds, or at the very end if they reduce its access.
 */
 function roundsOf(changes, options) {
 	const { caller = null, keptRoles = [] } = options;
@@ -62949,8 +63121,8 @@ function roundsOf(changes, options) {
 	return [...rounds, ...last].filter((round) => round.steps.length > 0);
 }
 /**
-* Returns the steps that reduce the caller's access, after which it may lack the right to make other changes, and those that
-* have to follow them, round by round.
+* Returns the steps that reduce the caller's access, after which it may lack the right to make other changes, and
+* those that must follow them, in rounds.
 */
 function ownAccess(steps, changes, caller, rank) {
 	const members = changes.filter((change) => change.resource === "member");
@@ -62981,7 +63153,7 @@ function ownAccess(steps, changes, caller, rank) {
 		steps.filter(follows)
 	];
 }
-/** Divides steps of members into rounds: a role is taken in a later round than it is given. */
+/** Divides steps on members into rounds: a role is given in an earlier round than it is taken. */
 function givenBeforeTaken(steps, rank) {
 	const moves = steps.flatMap((step) => step.change.resource === "member" ? [{
 		step,
@@ -63000,13 +63172,13 @@ function givenBeforeTaken(steps, rank) {
 	return rounds;
 }
 /**
-* Returns the roles that are given before they are taken. If people exchange roles, this is not possible for all of them: the
-* roles of the lowest rank are left out, until no circle remains.
+* Returns the roles that are given before they are taken. If people exchange roles, this is not possible for all of
+* them: the roles of the lowest rank are left out, until no cycle remains.
 */
 function awaitedRoles(moves, rank) {
 	const given = new Set(moves.flatMap(({ gives }) => gives));
 	const awaited = new Set(moves.flatMap(({ takes }) => takes.filter((role) => given.has(role))));
-	/** Role → the roles that are given only once it is. */
+	/** Role → the roles that are given only after it. */
 	const next = /* @__PURE__ */ new Map();
 	for (const { gives, takes } of moves) for (const role of takes) {
 		const roles = next.get(role) ?? /* @__PURE__ */ new Set();
@@ -63019,7 +63191,10 @@ function awaitedRoles(moves, rank) {
 		awaited.delete(last);
 	}
 }
-/** Ranks the roles of a plan: owners, what must keep a number of holders, administrators, all others. */
+/**
+* Ranks the roles of a plan: owners, roles that must keep a minimum number of holders, administrators, then all
+* others.
+*/
 function ranksOf(changes, keptRoles) {
 	const names = new Map(changes.flatMap(({ before, after }) => [before, after].flatMap((image) => image && "roles" in image ? image.roles.map(({ id, name }) => [id, name]) : [])));
 	const kept = new Set(keptRoles.flatMap((role) => [role, `role_${role.toLowerCase()}`]));
@@ -63045,9 +63220,9 @@ var init_rounds = __esmMin((() => {
 
 // src/kernel/apply/apply-plan.ts
 /**
-* Applies a plan phase by phase and sets `passwords`; returns the outcome of every change. The first change that fails or
-* cannot be recorded stops the run. An invitation that is refused for its address waits beside the others instead, and
-* is given up in the end; a password that is refused leaves the others to go on. Only a bug throws.
+* Applies a plan phase by phase and sets `passwords`; returns the outcome of every change. The first change that fails
+* or cannot be recorded stops the run. An invitation whose address is refused is retried meanwhile and finally given
+* up, and a refused password does not stop the others. Only a bug throws.
 */
 async function applyPlan(plan, ports, passwords = []) {
 	const { merchant } = plan;
@@ -63179,7 +63354,7 @@ async function applyPlan(plan, ports, passwords = []) {
 	});
 	return result;
 }
-/** Runs steps, at most `width` at once; after a stop or a bug nothing new starts, and running steps end first. */
+/** Runs steps, at most `width` at once; after a stop or a bug, nothing new starts, and running steps are completed. */
 async function runUntilStopped(steps, width, stopped, run) {
 	const thrown = [];
 	const startable = function* () {
@@ -63283,7 +63458,7 @@ function createHeldBackQueue(stop) {
 		}
 	};
 }
-/** Returns whether a failure concerns one person only, and does not stop the run. */
+/** Returns whether a failure concerns only one person, so that it does not stop the run. */
 function isOfOne({ phase }, { code }) {
 	return code === "invitation-limited" || phase === "set-passwords" && REFUSALS.has(code);
 }
@@ -63315,8 +63490,8 @@ var init_apply_plan = __esmMin((() => {
 
 // src/kernel/plan/status-changes.ts
 /**
-* Returns the members who were enabled or disabled between two reads, except the ids in `enabled`; the progress of an
-* invitation is not a finding.
+* Returns the members who were enabled or disabled between two reads, except the ids in `enabled`; a change in an
+* invitation's status is not a finding.
 */
 function statusChanges(before, after, enabled) {
 	const statuses = new Map(before.members.map(({ id, status }) => [id, status]));
@@ -63888,7 +64063,7 @@ function unrestoredMembers(past) {
 	const { run } = past.run;
 	return unrestoredWrites(past).flatMap(({ write: { intent }, fields }) => {
 		const { id, name, part } = intent;
-		const [former, whole] = imagesOf(intent);
+		const [former, whole] = imagesOf$1(intent);
 		const before = part === "restore" ? whole : former;
 		if (id === null || before === null || fields.length === 0) return [];
 		return [{
@@ -63903,16 +64078,16 @@ function unrestoredMembers(past) {
 }
 /** Returns the fields that an update left out although they were not empty. */
 function omittedFields({ intent }) {
-	const [before, after] = imagesOf(intent);
+	const [before, after] = imagesOf$1(intent);
 	if (intent.kind !== "update" || intent.part !== "whole" || before === null || after === null) return [];
 	const changed = differingFields({ intent });
 	return filledMemberFields(memberValues$1(before)).filter((field) => !changed.includes(field));
 }
 function differingFields({ intent }) {
-	const [before, after] = imagesOf(intent);
+	const [before, after] = imagesOf$1(intent);
 	return before === null || after === null ? [] : memberDiffs(before, after).map(({ field }) => field);
 }
-function imagesOf(intent) {
+function imagesOf$1(intent) {
 	const { before, after } = intent;
 	return [before && "email" in before ? before : null, after && "email" in after ? after : null];
 }
@@ -66220,7 +66395,7 @@ var init_last_pull = __esmMin((() => {
 }));
 
 // src/kernel/approval/rest-plan.ts
-/** Returns the plan of some changes of a fresh plan, with what they grant and remove after the others are made. */
+/** Returns the plan of some changes of a fresh plan, and what they grant and remove once the others are made. */
 function restPlan({ plan, live, desired }, made, rest, matches) {
 	const scope = scopeOf(live, desired.ignore, matches, leftAt(desired.leavers, plan.reviewed.at));
 	const changes = splitByResource(made);
@@ -66241,8 +66416,8 @@ function restPlan({ plan, live, desired }, made, rest, matches) {
 	};
 }
 /**
-* Returns what an approval of the rest of a fresh plan covers: all that the plan shows. Its base has the dates that
-* reviews have shown, so that the approval discards those that the files have lost.
+* Returns what an approval of the rest of a fresh plan covers: everything that the plan shows. Its base has the dates
+* of the reviews, so that the approval drops those that the files have lost.
 */
 function restReviewed({ plan }, { reviews, lostDates }, seal) {
 	const state = sealed(plan.reviewed, seal);
@@ -67185,7 +67360,7 @@ function imageWithParts(image, other, parts) {
 	if (isRole(other)) return image;
 	return withValues(image, withParts$1(MEMBER_FIELDS, memberValues$1(image), memberValues$1(other), parts));
 }
-/** Returns an update with some of its parts only. */
+/** Returns an update with only some of its parts. */
 function withSomeParts(update, parts) {
 	if (update.resource === "role") {
 		const after = imageWithParts(update.before, update.after, parts);
@@ -67410,6 +67585,139 @@ var init_adopt_planned = __esmMin((() => {
 	init_memoized();
 	init_text();
 	init_session();
+}));
+
+// src/ask/evidence/access-history.ts
+/** Returns the custom roles and the members of a live state. */
+function imagesOf({ roles, members }, at) {
+	const names = new Map(roles.map(({ id, name }) => [id, name]));
+	const refOf = (id) => ({
+		id,
+		name: names.get(id) ?? id
+	});
+	return [...roles.flatMap((role) => role.predefined || role.idOnly ? [] : [{
+		resource: "role",
+		id: role.id,
+		name: role.name,
+		at,
+		image: roleImage$2(role)
+	}]), ...members.map((member) => {
+		const email = member.user?.email ?? member.invite?.email ?? null;
+		const identity = {
+			email,
+			status: member.status,
+			passwordEnv: isManaged(member) ? null : void 0
+		};
+		const image = memberImage$2(identity, liveValues(member, refOf));
+		return {
+			resource: "member",
+			id: member.id,
+			name: email ?? member.id,
+			at,
+			image
+		};
+	})];
+}
+var init_access_history = __esmMin((() => {
+	init_member();
+	init_role();
+}));
+
+// src/app/live-branch/recorded-changes.ts
+/**
+* Adds to each change at the service the recorded states between which it was made. If the branch cannot be read, nothing
+* is added, and a warning says so.
+*/
+async function withRecordedSpans(drifts, branch, warn) {
+	if (!drifts.some(({ changes }) => changes.some(isAtService))) return drifts;
+	try {
+		return await branch.open(async (branches) => {
+			const history = await branches.history(branch.name);
+			const dated = [];
+			for (const drift of drifts) dated.push(await datedDrift(drift, history, branches));
+			return dated;
+		});
+	} catch (error) {
+		if (!(error instanceof RolecallError)) throw error;
+		warn(`The branch ${branch.name} could not be read, so it is unknown when differences came. ${oneLine(error.message)}`);
+		return drifts;
+	}
+}
+function isAtService({ event }) {
+	return event !== null;
+}
+async function datedDrift(drift, history, branches) {
+	const { merchant } = drift.plan;
+	const spans = /* @__PURE__ */ new Map();
+	let open = drift.plan.changes.flatMap((change, index) => {
+		const drifted = drift.changes[index];
+		return drifted && isAtService(drifted) ? [{
+			change,
+			since: null
+		}] : [];
+	});
+	for (const { id, time, files } of history) {
+		if (open.length === 0) break;
+		const content = files.get(recordPath(merchant));
+		if (content == null) continue;
+		const [text = ""] = (await branches.contents([content])).map((bytes) => bytes.toString("utf8"));
+		const record = readLiveRecord(text, merchant);
+		if (record === null) continue;
+		const resources = imagesOf(record.live, time);
+		const commit = {
+			commit: id,
+			at: new Date(time).toISOString()
+		};
+		for (const { change, since } of open) if (!isThere(change, resources)) spans.set(change, {
+			from: commit,
+			to: since
+		});
+		open = open.flatMap(({ change }) => spans.has(change) ? [] : {
+			change,
+			since: commit
+		});
+	}
+	for (const { change, since } of open) if (since !== null && change.kind !== "create") spans.set(change, {
+		from: null,
+		to: since
+	});
+	const changes = drift.changes.map((drifted, index) => {
+		const change = drift.plan.changes[index];
+		const recorded = change && spans.get(change);
+		return recorded ? {
+			...drifted,
+			recorded
+		} : drifted;
+	});
+	return {
+		...drift,
+		changes
+	};
+}
+/** Returns whether a record already has what a change would revert. */
+function isThere(change, resources) {
+	const { kind, resource, id, name, before, after } = change;
+	const isSame = (text) => resource === "role" ? text === name : text.toLowerCase() === name.toLowerCase();
+	const then = resources.find((one) => one.resource === resource && (id === null ? isSame(one.name) : one.id === id));
+	switch (kind) {
+		case "create": return then === void 0;
+		case "delete": return then !== void 0;
+		case "update":
+		case "replace": {
+			if (then?.image == null) return false;
+			const parts = new Set(differingParts(before, after));
+			return !differingParts(then.image, before).some((part) => parts.has(part));
+		}
+		default: return kind;
+	}
+}
+var init_recorded_changes = __esmMin((() => {
+	init_access_history();
+	init_live_record();
+	init_change_parts();
+	init_escape();
+	init_errors();
+	init_live_branch();
 }));
 
 // src/ask/report/detect-drift.ts
@@ -68366,8 +68674,10 @@ async function drift(context) {
 	await completeHistory(context);
 	const { planned, close } = await planFiles(loaded.states, inputs, io, loaded);
 	try {
-		const allDrifts = await driftsOf(planned, loaded.project, io);
 		await liveRecorderOf(context, loaded.states)?.(liveReadings(plannedOnly(planned)), "drift");
+		const found = await driftsOf(planned, loaded.project, io);
+		const branch = liveBranchOf(context, loaded.states);
+		const allDrifts = branch ? await withRecordedSpans(found, branch, log.notice) : found;
 		const placeOf = ruleLocations(loaded.states, loaded.sources);
 		const unplanned = unplannedOf(planned);
 		io.stdout.write(renderDrifts(allDrifts.map((drift) => driftView(drift, placeOf)), PLAIN));
@@ -68543,6 +68853,7 @@ var UNREAD, STATES;
 var init_run_drift = __esmMin((() => {
 	init_adopt_planned();
 	init_record_live();
+	init_recorded_changes();
 	init_commit_states();
 	init_file_errors();
 	init_git_history();

@@ -111,16 +111,16 @@ function pageTests(path: string): void {
     expect(await table.getByRole("rowheader").allInnerTexts()).toEqual(["MC2", "MC10", "All 2"]);
     await table.getByRole("link", { name: "MC2, Administrators: 2" }).click();
     expect(page.url()).toMatch(/#merchant=MC2&tab=members&only=administrators$/);
-    expect(await page.getByRole("heading", { name: "MC2" }).isVisible()).toBe(true);
+    await page.getByRole("heading", { name: "MC2" }).waitFor();
     expect(await page.locator("#panel-members tbody th .open").allTextContents()).toEqual([
       "ada@example.com",
       "eve@example.com",
     ]);
     expect(await violations(open, null)).toEqual([]);
     await page.goBack();
-    expect(await table.isVisible()).toBe(true);
+    await table.waitFor();
     await page.getByRole("combobox", { name: "Merchant" }).selectOption("MC10");
-    expect(await page.getByRole("button", { name: "ada@example.com" }).count()).toBe(1);
+    await page.getByRole("button", { name: "ada@example.com" }).waitFor();
     expect(await page.getByRole("button", { name: "eve@example.com" }).count()).toBe(0);
   });
 
@@ -139,7 +139,7 @@ function pageTests(path: string): void {
     await memberships.getByRole("link", { name: "MC10" }).click();
     await page.getByRole("button", { name: "ada@example.com", exact: true }).click();
     await page.getByRole("link", { name: "At all merchants" }).click();
-    expect(await memberships.isVisible()).toBe(true);
+    await memberships.waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
@@ -194,7 +194,7 @@ function pageTests(path: string): void {
     await open.open(planPage);
     const { page } = open;
     await page.locator(".block.risk").getByRole("button", { name: "same@example.com" }).first().click();
-    expect(await page.getByRole("dialog", { name: "same@example.com" }).isVisible()).toBe(true);
+    await page.getByRole("dialog", { name: "same@example.com" }).waitFor();
     await page.keyboard.press("Escape");
     const is = live(
       [liveRole("role_admin", "Admin", { permissions: [] })],
@@ -203,7 +203,7 @@ function pageTests(path: string): void {
     await open.open(pageOf(desired({ policies: { ...NO_POLICIES, emailDomains: ["shop.example"] } }), is));
     await page.getByRole("tab", { name: "Rules" }).click();
     await page.locator(".rules li").getByRole("button", { name: "ada@example.com" }).click();
-    expect(await page.getByRole("dialog", { name: "ada@example.com" }).isVisible()).toBe(true);
+    await page.getByRole("dialog", { name: "ada@example.com" }).waitFor();
   });
 
   test("tells where each permission of a member comes from", async () => {
@@ -258,7 +258,7 @@ function pageTests(path: string): void {
       const name = `person-${String(index).padStart(5, "0")}@example.com`;
       await page.getByRole("button", { name }).waitFor();
       expect(await rows.count()).toBeLessThan(80);
-      expect(await page.getByRole("button", { name }).isVisible()).toBe(true);
+      await page.getByRole("button", { name }).waitFor();
     }
   });
 
@@ -336,7 +336,7 @@ function pageTests(path: string): void {
     await page.getByRole("tab", { name: "Members" }).focus();
     await page.keyboard.press("ArrowRight");
     expect(await focused(open)).toBe("Roles");
-    expect(await page.getByRole("tabpanel", { name: "Roles" }).isVisible()).toBe(true);
+    await page.getByRole("tabpanel", { name: "Roles" }).waitFor();
     await page.keyboard.press("Home");
     await page.getByRole("button", { name: "person-00000@example.com" }).focus();
     await page.keyboard.press("ArrowDown");
@@ -344,7 +344,7 @@ function pageTests(path: string): void {
     await page.keyboard.press("End");
     expect(await focused(open)).toBe("person-09999@example.com");
     await page.keyboard.press("Enter");
-    expect(await page.getByRole("dialog", { name: "person-09999@example.com" }).isVisible()).toBe(true);
+    await page.getByRole("dialog", { name: "person-09999@example.com" }).waitFor();
     await page.keyboard.press("Escape");
     expect(await focused(open)).toBe("person-09999@example.com");
   });
@@ -564,7 +564,7 @@ function pageTests(path: string): void {
     await page.emulateMedia({ media: "print" });
     await expect.poll(() => page.locator("#paper table[aria-label=Members] tbody tr").count()).toBe(11);
     for (const title of ["Plan", "Members", "Roles", "Rules", "End dates", "Invitations"]) {
-      expect(await page.locator("#paper h3", { hasText: title }).first().isVisible()).toBe(true);
+      await page.locator("#paper h3", { hasText: title }).first().waitFor();
     }
     const results = await page.locator("#paper .rules tbody td:first-child").allInnerTexts();
     expect(results.findLastIndex((text) => text.endsWith("failed"))).toBeLessThan(results.indexOf("passed"));
@@ -596,7 +596,7 @@ function pageTests(path: string): void {
       rules: [],
     }));
     await open.open(renderPage({ about: "live", merchants, unplanned: [], fileErrors: 0, now: NOW }));
-    expect(await page.getByText("Printing all merchants takes minutes").isVisible()).toBe(true);
+    await page.getByText("Printing all merchants takes minutes").waitFor();
   });
 
   test("fits a narrow screen without scrolling sideways", async () => {

@@ -122,7 +122,9 @@ function isBroughtByDates(
     mayDiffer = false,
   }: { readonly time?: number; readonly mayDiffer?: boolean } = {},
 ): boolean {
-  const past = datesIn(files, merchant).filter((one) => one.person === person && one.at <= now);
+  const past = effectiveDates(files, merchant, Number.NEGATIVE_INFINITY).filter(
+    (one) => one.person === person && one.at <= now,
+  );
   const keyOf = ({ effect, text }: DateOf): string => (mayDiffer ? effect : text);
   const shown = new Map(
     sights.flatMap((sight) =>

@@ -391,7 +391,7 @@ class History {
     this.#expectSound(run, mishap);
     this.#expectStatus(run);
     const files = this.#commits.get(run.event.sha) ?? this.#main;
-    this.#expectNothingMore(before, after, files);
+    this.#expectNothingMore(before, after, files, merged);
     for (const merchant of run.code === 0 || mishap === "unrecorded" ? [] : plannedIn(run)) {
       this.#failed.set(merchant, { declaration: declarationOf(files, merchant), sights: merged });
     }
@@ -613,9 +613,13 @@ class History {
     };
   }
 
-  #expectNothingMore(before: Live, after: Live, files: AccessFiles): void {
+  /** A run may follow the reviews of the pull requests that were merged when it began, or those merged meanwhile as well. */
+  #expectNothingMore(before: Live, after: Live, files: AccessFiles, atStart = this.#sights): void {
     for (const merchant of MERCHANTS) {
-      this.#broken.push(...unseenChanges(this.#situation(merchant, before, after, files)));
+      const situation = this.#situation(merchant, before, after, files);
+      const sights = atStart.filter((sight) => sight.merchant === merchant);
+      const unseenAtStart = new Set(unseenChanges({ ...situation, sights }));
+      this.#broken.push(...unseenChanges(situation).filter((text) => unseenAtStart.has(text)));
     }
   }
 

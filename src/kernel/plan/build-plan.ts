@@ -1,6 +1,6 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { by, byCodeUnit } from "../../lib/text.ts";
-import type { DesiredState, EnforcedBy } from "../../model/desired.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import { type LiveState, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
 import type { Change, Counts, Finding, MemberChange, Plan, Refusal } from "../../model/plan.ts";
 import { leftAt } from "../diff/active-member.ts";
@@ -18,7 +18,6 @@ import {
   accessBefore,
   type DeclaredRoles,
   hasSuccessors,
-  roleFinder,
   roleNames,
   splitByResource,
 } from "../rules/access.ts";
@@ -34,12 +33,11 @@ import {
 } from "../rules/base-rules.ts";
 import { changedAddresses, sameUsers } from "../rules/changed-addresses.ts";
 import { refusalOfUndo } from "../rules/every-rule.ts";
-import { guardPlan, withheldBy } from "../rules/guards.ts";
+import { guardCaller } from "../rules/guards.ts";
 import { blockHeldRoles } from "../rules/held-roles.ts";
 import { ignoredAccess, ignoredEntries } from "../rules/ignored.ts";
 import { detectRenames, impactOf } from "../rules/impact.ts";
-import { judgeDeclarations } from "../rules/judge-policies.ts";
-import { declaredViolations, type Judgement, judgePlan } from "../rules/judge-rules.ts";
+import { judgeTransition, type Transition } from "../rules/judge-transition.ts";
 import { applyFileOverrides, isBoundToPeople } from "../rules/overrides.ts";
 import {
   ambiguousInRules,
@@ -180,27 +178,24 @@ export function judgeChanges(
   const { merchant } = desired;
   const sets = enforcedSets(desired, base);
   const ownSettings = ownRules(desired, sets);
-  const { guards } = ownSettings;
+  const { callerId } = live;
   const proposed = { roles: roles.changes, members: members.changes };
   const rounding = roundingChanges([...proposed.roles, ...proposed.members], live);
   const declared = declaredRoles(roles);
-  const holders = { declared, callerId: live.callerId };
   const {
     wanted,
     ready,
     deferred,
     before: joined,
-    after: joinedAfter,
-    withheld,
-    withheldByEnforced,
+    settled,
   } = withholdRemovals({
-    ...holders,
+    declared,
+    callerId,
     scope,
     found: proposed,
     leaveOut: new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
     waiting: members.waiting,
-    guards,
-    enforced: sets.map(({ rules }) => rules.guards),
+    guards: [ownSettings, ...sets.map(({ rules }) => rules)].map(({ guards }) => guards),
   });
   const held = blockHeldRoles({ roles: wanted.roles, members: ready }, deferred, live.members);
   const { changes } = held;
@@ -209,18 +204,8 @@ export function judgeChanges(
   const apart = hasSuccessors(wanted);
   const waits = deferred.length + held.deferred.length > 0;
   const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
-  const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
+  const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : settled.access;
   const later = splitByResource([...held.deferred, ...deferred].map(({ change }) => change));
-  // Deferring a change for one role must not leave another role with too few holders.
-  const still =
-    deferred.length > 0
-      ? withheldBy(guards, {
-          before: joined,
-          after: accessAfter(joined, changes, { mergeReplacedRoles: true }),
-          changes: changes.members,
-          ...holders,
-        })
-      : { refusals: [], deferred: [] };
   const impact = impactOf(before, after, desired);
   const guarded = {
     impact,
@@ -233,66 +218,22 @@ export function judgeChanges(
     deferred: later,
     before,
     after,
-    callerId: live.callerId,
+    callerId,
     matches,
   };
-  // A replaced role counts as one role before and after, even if its successor exists already.
   const remaining = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
   const names = roleNames(remaining, declared);
-  const { find } = names;
-  const judge = (rules: DesiredState & EnforcedBy, findRole = find): Judgement => {
-    // An undo does not depend on the file.
-    const compared = { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) };
-    const present = judgePlan(rules, { access: remaining, settled: joinedAfter, find: findRole }, compared);
-    // Deferred changes are judged as well: the rules hold while they wait, and after everything has happened.
-    const judgement = waits
-      ? withLater(
-          present,
-          judgePlan(rules, { access: joinedAfter, settled: joinedAfter, find: findRole }, compared),
-        )
-      : present;
-    if (!byFile) return judgement;
-    const grants = judgeDeclarations(
-      rules,
-      { desired: rules, find: findRole, now },
-      { before: joined, base },
-    );
-    return {
-      ...judgement,
-      refusals: [...judgement.refusals, ...grants.refusals],
-      findings: [...judgement.findings, ...grants.findings],
-    };
+  const transition: Transition = {
+    before: joined,
+    present: waits ? { access: remaining, changes: changes.members } : settled,
+    settled,
+    declared,
+    find: names.find,
+    guarded,
+    // An undo does not depend on the files.
+    files: byFile ? { base } : null,
   };
-  const judged = judge(ownSettings);
-  const judgedBy = (
-    rules: DesiredState & EnforcedBy,
-    { callerId }: Pick<typeof guarded, "callerId">,
-  ): Judgement => {
-    const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
-    const few = withheldBy(rules.guards, {
-      before: joined,
-      after: kept,
-      changes: changes.members,
-      ...holders,
-    });
-    // The base branch's rules refer to the role that has the name live, even if the file renames it.
-    const findBefore = roleFinder(joined, declared);
-    const findStill = (role: string): string | undefined => {
-      const key = findBefore(role) ?? "";
-      return find(role) ?? (remaining.roles.has(key) ? key : undefined);
-    };
-    const chained = new Set(still.deferred.map((withheldOne) => withheldOne.deferred.change.fingerprint));
-    const { refusals: broken, ...rest } = judge(rules, findStill);
-    const refusals = [
-      ...few.refusals,
-      ...few.deferred
-        .filter((one) => !chained.has(one.deferred.change.fingerprint))
-        .map((one) => one.refusal(false)),
-      ...guardPlan(rules.guards, { ...guarded, callerId, enforcedBy: rules.enforcedBy }),
-      ...broken,
-    ];
-    return { ...rest, refusals };
-  };
+  const judged = judgeTransition(ownSettings, transition);
 
   const place = { merchant, environment: desired.environment ?? null, service };
   const allChanges = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
@@ -303,21 +244,16 @@ export function judgeChanges(
     byFile ? overrides.filter((text) => isWhole || isBoundToPeople(text)) : [];
   const asWritten = (refusals: readonly Refusal[], enforcedBy?: string): readonly Refusal[] =>
     byFile ? refusals : refusals.map((refusal) => refusalOfUndo(refusal, enforcedBy));
-  // The rules of a single file cannot lock anybody out.
   const enforced = sets.map(({ origin, rules }) => {
-    const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
+    const { refusals: broken, findings, findingData: data } = judgeTransition(rules, transition);
     const refused = { fingerprint, refusals: asWritten(broken, rules.enforcedBy), changes: allChanges };
     const notOverridden = applyFileOverrides(refused, overridesOf(rules));
     return { origin, ...notOverridden, findings, findingData: data };
   });
   const ownRefusals = asWritten([
     ...roles.refusalData.map((data) => toRefusal(data)),
-    ...withheld.refusals,
-    ...still.refusals,
-    // A second removal would wait for a deferred one, and their order is not known.
-    ...still.deferred.map((one) => one.refusal(true)),
     ...held.refusals,
-    ...guardPlan(guards, guarded),
+    ...guardCaller(guarded),
     ...judged.refusals,
   ]);
   const baseRules = base && ownRules(withRulesOf(base, desired), sets);
@@ -327,7 +263,9 @@ export function judgeChanges(
     ...(baseRules ? [baseRules] : []),
   ].flatMap((rules) => ambiguousInRules(rules, names, roles));
   const byBase =
-    baseRules === undefined ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
+    baseRules === undefined
+      ? []
+      : refusalsOfBase(judgeTransition(baseRules, transition).refusals, ownRefusals);
   const byEnforced = enforced.flatMap((ruleSet) => ruleSet.refusals);
   const overridesInFile = overridesOf(ownSettings);
   const { refusals, overridden, findingData } = applyFileOverrides(
@@ -400,8 +338,6 @@ export function judgeChanges(
         ...rounding.map(({ finding }) => finding),
         ...distinctData([
           ...ambiguous,
-          ...withheld.findingData,
-          ...withheldByEnforced.flatMap((one) => one.findingData),
           ...judged.findingData,
           ...enforced.flatMap((ruleSet) => ruleSet.findingData),
         ]),
@@ -421,19 +357,6 @@ export function judgeChanges(
 /** Returns the roles that the file declares. */
 function declaredRoles({ declared, replaced }: RolePlan): DeclaredRoles {
   return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name] as const)]);
-}
-
-/** Adds the verdicts on the final state to those on the state while some changes are deferred. */
-function withLater(present: Judgement, later: Judgement): Judgement {
-  const added = <Item>(items: readonly Item[], others: readonly Item[]): readonly Item[] => {
-    const texts = new Set(items.map((item) => JSON.stringify(item)));
-    return [...items, ...others.filter((item) => !texts.has(JSON.stringify(item)))];
-  };
-  return {
-    refusals: added(present.refusals, later.refusals),
-    findings: added(present.findings, later.findings),
-    findingData: added(present.findingData, later.findingData),
-  };
 }
 
 /** Returns each finding once, even if several rules report it. */

@@ -6,6 +6,7 @@ import type { Scope } from "../diff/scope.ts";
 import { memberDiffs, withValues } from "../fields/member.ts";
 import { type Access, type AccessChanges, accessAfter, accessBefore } from "../rules/access.ts";
 import { withheldBy } from "../rules/guards.ts";
+import type { ReachedAccess } from "../rules/judge-transition.ts";
 import type { Removals, Withheld } from "../rules/rule.ts";
 import { invitationsInTheWay, withoutLeftOut } from "./select.ts";
 
@@ -18,8 +19,7 @@ export interface WithholdInput extends Pick<Removals, "declared" | "callerId"> {
   /** Removals that wait regardless of the guards: of `found`, or of members whom `found` changes now. */
   readonly waiting: readonly Deferred[];
   /** The guards of the merchant's own files, and those of each set of enforced rules. */
-  readonly guards: GuardSettings;
-  readonly enforced: readonly GuardSettings[];
+  readonly guards: readonly GuardSettings[];
 }
 
 /** Changes, some of which the guards defer. */
@@ -29,11 +29,9 @@ export interface WithheldChanges {
   /** The members' changes for now. */
   readonly ready: readonly MemberChange[];
   readonly deferred: readonly Deferred[];
-  /** The access before, and after everything has happened. */
   readonly before: Access;
-  readonly after: Access;
-  readonly withheld: Withheld;
-  readonly withheldByEnforced: readonly Withheld[];
+  /** The access after everything has happened, with the members' changes that lead to it. */
+  readonly settled: ReachedAccess;
 }
 
 /** Leaves changes out, and lets the guards defer removals: the other parts of such an update are made now. */
@@ -43,7 +41,6 @@ export function withholdRemovals({
   leaveOut,
   waiting,
   guards,
-  enforced,
   ...holders
 }: WithholdInput): WithheldChanges {
   const chosen = waiting.filter(({ change }) => !leaveOut.has(change.fingerprint));
@@ -55,14 +52,18 @@ export function withholdRemovals({
   const withholding = (changes: AccessChanges) => {
     const before = accessBefore(scope, changes, { mergeReplacedRoles: true });
     const members = settledBy(changes.members);
-    const after = accessAfter(before, { ...changes, members }, { mergeReplacedRoles: true });
-    const removals = { before, after, changes: members, ...holders };
-    const withheld = withheldBy(guards, removals);
-    const withheldByEnforced = enforced.map((settings) => withheldBy(settings, removals));
-    return { wanted: changes, before, after, withheld, withheldByEnforced };
+    const access = accessAfter(before, { ...changes, members }, { mergeReplacedRoles: true });
+    const removals = { before, after: access, changes: members, ...holders };
+    const withheld = guards
+      .flatMap((settings) => withheldBy(settings, removals).deferred)
+      .map((removal) => firstLoss(removal, changes));
+    return { wanted: changes, before, settled: { access, changes: members }, withheld };
   };
   const dividedBy = (...parts: readonly ReturnType<typeof withholding>[]): Divided =>
-    divide(parts.flatMap(removalsIn), holders.callerId);
+    divide(
+      parts.flatMap(({ withheld }) => withheld),
+      holders.callerId,
+    );
   const whole = withholding(found);
   const current =
     leaveOut.size === 0
@@ -74,7 +75,7 @@ export function withholdRemovals({
   const kept = new Set(
     [...wanted.members, ...settledBy(wanted.members)].map(({ fingerprint }) => fingerprint),
   );
-  const withheld = [current, whole].flatMap(removalsIn).map(({ deferred }) => deferred);
+  const withheld = [current, whole].flatMap((part) => part.withheld).map(({ deferred }) => deferred);
   const taken = new Set(chosen.map(({ change }) => change.fingerprint));
   // A person's removal comes after removals of single roles.
   const removals = distinctDeferred([
@@ -84,7 +85,9 @@ export function withholdRemovals({
   const later = [...removals, ...invitationsAfter(removals, wanted.members)];
   const waits = new Set(later.map(({ change }) => change.fingerprint));
   return {
-    ...current,
+    wanted,
+    before: current.before,
+    settled: current.settled,
     ready: wanted.members.flatMap((change) =>
       waits.has(change.fingerprint) ? (divided.get(change.fingerprint)?.now ?? []) : change,
     ),
@@ -105,16 +108,6 @@ function invitationsAfter(
     const deferred = waiting.get(removal.fingerprint);
     return deferred === undefined ? [] : { ...deferred, change };
   });
-}
-
-function removalsIn({
-  wanted,
-  withheld,
-  withheldByEnforced,
-}: Pick<WithheldChanges, "wanted" | "withheld" | "withheldByEnforced">): Withheld["deferred"] {
-  return [withheld, ...withheldByEnforced].flatMap(({ deferred }) =>
-    deferred.map((removal) => firstLoss(removal, wanted)),
-  );
 }
 
 /** Returns a removal with the first change that takes the role: a person may lose the role before the membership. */

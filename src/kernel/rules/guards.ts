@@ -22,7 +22,6 @@ export function guardPlan(settings: GuardSettings, input: Guarded): readonly Ref
   return [
     ...guardsIn(settings).flatMap(({ guard, value }) => guard.refuse?.(value, guarded) ?? []),
     ...guardAddresses(guarded),
-    ...guardCaller(guarded),
   ];
 }
 
@@ -59,7 +58,12 @@ const NEEDED = [
   "members_delete",
 ] as const;
 
-function guardCaller({ callerId, before, after }: Guarded): readonly Refusal[] {
+/** Refuses a plan that takes permissions from the owner of the API key that the next run needs. */
+export function guardCaller({
+  callerId,
+  before,
+  after,
+}: Pick<Guarded, "callerId" | "before" | "after">): readonly Refusal[] {
   if (callerId === null) return [];
   const caller = ({ people }: Access) => people.find(({ id }) => id === callerId);
   const [callerBefore, callerAfter] = [caller(before), caller(after)];

@@ -1,18 +1,11 @@
 import type { DesiredState } from "../../model/desired.ts";
 import type { Breach, DeclaredAccess } from "../../model/diagnostic.ts";
-import type { Finding, Refusal } from "../../model/plan.ts";
+import type { Refusal } from "../../model/plan.ts";
 import { activeAt, isMention, leftAt } from "../diff/active-member.ts";
-import type { FindingData } from "../findings/findings.ts";
-import { list, toExistingViolation } from "../findings/refusals.ts";
+import { list } from "../findings/refusals.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
-import { checkViolations, countsOfChecks, unknownToChecks } from "./checks.ts";
-import {
-  countsOfSettings,
-  declaredOf,
-  hasNoPolicies,
-  policyViolations,
-  unknownToPolicies,
-} from "./judge-policies.ts";
+import { checkViolations, countsOfChecks } from "./checks.ts";
+import { countsOfSettings, declaredOf, hasNoPolicies, policyViolations } from "./judge-policies.ts";
 
 import {
   type Budget,
@@ -22,14 +15,6 @@ import {
   TooMuchWork,
   type Violation,
 } from "./judged.ts";
-
-/** The verdict of policies and checks on a plan. */
-export interface Judgement {
-  readonly refusals: readonly Refusal[];
-  /** Existing violations that the plan does not make worse. */
-  readonly findings: readonly Finding[];
-  readonly findingData: readonly FindingData[];
-}
 
 /** Returns all violations of the rules in an access. */
 export function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
@@ -44,44 +29,6 @@ export function countsIn(
   return [...countsOfSettings(rules, judged), ...countsOfChecks(rules, judged)];
 }
 
-/** The access that a plan is compared with; `declared` returns the violations in the files themselves. */
-export interface AccessComparison {
-  readonly before: Access;
-  readonly declared: () => readonly Violation[];
-}
-
-/**
- * Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
- * existing violations that it leaves or improves are warnings.
- */
-export function judgePlan(rules: Rules, after: Judged, { before, declared }: AccessComparison): Judgement {
-  const findingData = [
-    ...unknownToPolicies(rules, after).map(({ finding }) => finding),
-    ...unknownToChecks(rules, after).map((data): FindingData => ({ code: "check-unknown", ...data })),
-  ];
-  const violations = violationsIn(rules, after);
-  if (violations.length === 0) return { refusals: [], findings: [], findingData };
-  const violationsBefore = byKey(violationsIn(rules, { access: before, settled: before, find: after.find }));
-  const ownViolations = byKey(declared());
-  const existing = (violation: Violation): Violation | null => {
-    const old = violationsBefore.get(keyOf(violation));
-    const isOwn = keysOf(violation).some((key) => ownViolations.has(key));
-    return old !== undefined && !isOwn && isNoWorse(violation, old) ? old : null;
-  };
-  return {
-    refusals: violations.flatMap((violation) =>
-      existing(violation) === null ? [violation.refusal("plan")] : [],
-    ),
-    findings: violations.flatMap((violation) => {
-      const old = existing(violation);
-      return old === null
-        ? []
-        : [toExistingViolation(violation.refusal(isSame(violation, old) ? "live" : "plan"))];
-    }),
-    findingData,
-  };
-}
-
 /** Returns the violations of live access, as refusals in the present tense. */
 export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
   return violationsIn(rules, judged).map((violation) => violation.refusal("live"));
@@ -90,10 +37,6 @@ export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
 /** Returns whether a violation is no worse than it was. */
 export function isNoWorse({ extent }: Violation, old: Violation): boolean {
   return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
-}
-
-function isSame({ extent }: Violation, old: Violation): boolean {
-  return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
 }
 
 /** Indexes violations by key; those of several memberships of one address are joined. */
@@ -112,11 +55,12 @@ export function byKey(violations: readonly Violation[]): ReadonlyMap<string, Vio
 }
 
 /** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
-function keyOf(violation: Violation): string {
+export function keyOf(violation: Violation): string {
   return keysOf(violation)[0] ?? "";
 }
 
-function keysOf({ rule, subject }: Violation): readonly string[] {
+/** Returns the keys of a violation, by its subject's id and its name. */
+export function keysOf({ rule, subject }: Violation): readonly string[] {
   if (subject === null) return [rule];
   const keys = [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null);
   return keys.map((key) => `${rule}\n${key}`);

@@ -113,6 +113,25 @@ describe("the rules that a project enforces", () => {
     );
   });
 
+  test("refuse what leaves a role without holders once every removal has happened, as own rules do", () => {
+    const roles = [liveRole("role_1", "Payer"), liveRole("role_2", "Seller")];
+    const is = live(roles, [
+      liveMember("mem_1", "ada@example.com", { roles: ["role_1", "role_2"] }),
+      invited("mem_2", "new@example.com", { roles: ["role_2"] }),
+    ]);
+    const guards = { ...NO_GUARDS, minHolders: { Payer: 1, Seller: 1 } };
+    const state = desired({ members: [member("new@example.com", { roles: ["Seller"] })] });
+    for (const ruled of [
+      { ...state, guards },
+      { ...state, enforced: [rules({ guards })] },
+    ]) {
+      const plan = planOf(ruled, is);
+      // Ada waits until somebody accepts "Seller".
+      expect(plan.deferred.map(({ change }) => change.name)).toEqual(["ada@example.com"]);
+      expect(briefRefusals(plan)).toEqual(["guard min-holders Payer"]);
+    }
+  });
+
   test("include the default guards, which the file cannot loosen; its own may be stricter", () => {
     const is = live([OWNER], [ADA, ...people(5)]);
     const own = (maxRemovals: { readonly count: number }) =>

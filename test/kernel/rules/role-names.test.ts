@@ -34,6 +34,16 @@ const ORDERS: readonly (readonly [string, readonly LiveRole[]])[] = [
   ["in the other", [APPROVER, OTHER, PAYER]],
 ];
 
+test("a rule with the live name of a role that the file renames by its id applies to the role", () => {
+  const state = desired({
+    roles: [role("Payments", { id: "role_1" })],
+    members: [member("ada@example.com", { roles: ["Payments"] })],
+    policies: { ...NO_POLICIES, maxHolders: { Payer: 0 } },
+  });
+  const is = live([PAYER], [liveMember("mem_1", "ada@example.com", { roles: [] })]);
+  expect(briefRefusals(planOf(state, is))).toEqual(["policy max-holders Payer"]);
+});
+
 describe.each(ORDERS)("two live roles with one name, listed %s", (_, roles) => {
   test.each<readonly [string, Partial<DesiredState>]>([
     ["separate", {}],

@@ -1,9 +1,10 @@
 import { sealed } from "../kernel/approval/seal.ts";
 import { canonicalJson } from "../lib/json-text.ts";
 import type { Plan } from "../model/plan.ts";
-import type { ReviewedResource, ReviewedState } from "../model/reviewed.ts";
+import type { ReviewedDate, ReviewedResource, ReviewedState } from "../model/reviewed.ts";
 import type { RecordedStates } from "../store/open-records.ts";
 import { countedRun, standingApprovals } from "./counted-run.ts";
+import { reviewedDateText } from "./date-text.ts";
 import type { Forge, ForgePull } from "./forge.ts";
 import { type MergedReview, type OpenStore, type ReviewRecords, recordOf } from "./merchant-state.ts";
 
@@ -85,16 +86,16 @@ function isSame(run: RecordedStates<ReviewedState>, merchants: ReadonlyMap<strin
 }
 
 /**
- * Returns lines about changes of a pull request that are only in the files, because they are already live: a pending
- * apply may take them away.
+ * Returns lines about changes of a pull request that are only in the files: those that are already live, which a pending
+ * apply may take away, and dates on which somebody would have got access.
  */
-export function alreadyLive(
+export function onlyInFiles(
   plans: readonly Plan[],
   merged: readonly MergedReview[],
   { seal }: Pick<OpenStore, "seal">,
 ): readonly string[] {
-  return plans.flatMap(({ merchant, reviewed }) =>
-    (["roles", "members"] as const).flatMap((list) =>
+  return plans.flatMap(({ merchant, reviewed }) => [
+    ...(["roles", "members"] as const).flatMap((list) =>
       reviewed[list].filter(isFileOnly).map((row) => {
         const name = list === "roles" ? row.name : seal(row.name);
         const state = row.after === null ? "already gone" : "already live";
@@ -102,6 +103,20 @@ export function alreadyLive(
         return `${merchant}: ${list === "roles" ? "role" : "member"} ${row.name}: ${state}${later}`;
       }),
     ),
+    ...removedBeginnings(reviewed).map(
+      (date) => `${merchant}: no longer in the files: ${reviewedDateText(date, date.name)}`,
+    ),
+  ]);
+}
+
+/** Returns the dates that would have given somebody access, and that have neither moved nor come. */
+function removedBeginnings({ members, dates, baseDates = [] }: ReviewedState): readonly ReviewedDate[] {
+  return baseDates.filter(
+    ({ name, what, roles, hidden }) =>
+      (what === "begins" || what === "back") &&
+      hidden !== true &&
+      members.every((row) => row.name !== name) &&
+      !dates.some((date) => date.name === name && date.what === what && `${date.roles}` === `${roles}`),
   );
 }
 

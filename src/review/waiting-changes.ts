@@ -2,9 +2,10 @@ import type { Review } from "../kernel/approval/merged-reviews.ts";
 import { restPlan, restReviewed } from "../kernel/approval/rest-plan.ts";
 import { UNKNOWN_PERSON } from "../kernel/approval/words.ts";
 import type { GlobMatch } from "../kernel/diff/scope.ts";
-import { type DateEffect, effectOfDate, whenText } from "../kernel/findings/date-words.ts";
+import { whenText } from "../kernel/findings/date-words.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ReportedMerchant } from "./apply-run.ts";
+import { reviewedDateText } from "./date-text.ts";
 import type { OpenStore, ReviewRecords } from "./merchant-state.ts";
 
 const WAITING = "waiting/";
@@ -53,23 +54,12 @@ export function waitingPlan(
 
 /** Returns lines about the reviewed dates that the files have lost, and that an approval discards. */
 export function givenUpLines({ merchant, reviews, comparison }: ReportedMerchant): readonly string[] {
-  return comparison.lostDates.map(({ index, date: { at, what, roles }, email, other }) => {
-    const kind = what === "begins" && roles.length === 0 ? "joins" : what;
-    const when = whenText({ text: dayText(at, kind), what: kind });
-    const effect = effectOfDate({ what: kind, roles }, email ?? UNKNOWN_PERSON, String);
+  return comparison.lostDates.map(({ index, date, email, other }) => {
+    const shown = reviewedDateText(date, email ?? UNKNOWN_PERSON);
     const now = other === null ? "never" : whenText(other);
-    return `${merchant}: ${reviews[index]?.name} showed: ${when}, ${effect}; by now the files say: ${now}.`;
+    return `${merchant}: ${reviews[index]?.name} showed: ${shown}; by now the files say: ${now}.`;
   });
 }
-
-/** Returns the day or time of a date as written in a file. */
-function dayText(at: number, what: DateEffect["what"]): string {
-  if (at % DAY !== 0) return new Date(at).toISOString();
-  const isLastDay = what === "ends" || what === "back";
-  return new Date(isLastDay ? at - DAY : at).toISOString().slice(0, 10);
-}
-
-const DAY = 86_400_000;
 
 /**
  * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those

@@ -5,9 +5,14 @@ import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { type OpenStore, type ReviewRecords, recordOf } from "../../review/merchant-state.ts";
+import {
+  type MergedReview,
+  type OpenStore,
+  type ReviewRecords,
+  recordOf,
+} from "../../review/merchant-state.ts";
 import { overdueLines } from "../../review/overdue.ts";
-import { alreadyLive, type RecordedPlan } from "../../review/recorded-plan.ts";
+import { onlyInFiles, type RecordedPlan } from "../../review/recorded-plan.ts";
 import { fenced } from "../../show/markdown/markdown-blocks.ts";
 import type { ReviewInput, UnplannedView } from "../../show/markdown/review-sections.ts";
 import { PLAIN } from "../../show/style.ts";
@@ -41,6 +46,7 @@ import {
   isReview,
   keepPlan,
   objectionLines,
+  ownReviews,
   type PlanApproval,
 } from "../review/plan-approval.ts";
 import { afterPlan, changesFiles, datesToCome, scopeText, verdictOf } from "../review/plan-outcome.ts";
@@ -117,8 +123,11 @@ async function plan(
   await guardCredentials(context, read.states);
   const base = await baseStates(context);
   const loaded = await underBaseRules(read, base, inputs, io);
-  const recordedStates = store?.records.states ?? new Map();
-  const states = await plannedMerchants(context, loaded.states, base, recordedStates);
+  const own = store === null ? [] : await ownReviews(context, store.records);
+  const states = await plannedMerchants(context, loaded.states, base, {
+    recorded: store?.records.states ?? new Map(),
+    approved: new Set(own.flatMap(({ run }) => [...(run?.merchants.keys() ?? [])])),
+  });
   const { planned, close } = await planFiles(states, inputs, io, {
     base: base?.states ?? [],
     project: loaded.project,
@@ -127,7 +136,7 @@ async function plan(
   try {
     const looks = plannedOnly(planned);
     return await reviewed(
-      { loaded, base, states, looks, unplanned: unplannedOf(planned), store },
+      { loaded, base, states, looks, unplanned: unplannedOf(planned), store, own },
       context,
       comment,
     );
@@ -146,11 +155,13 @@ interface Reviewed {
   readonly looks: readonly PlannedMerchant[];
   readonly unplanned: readonly UnplannedView[];
   readonly store: ReadStore | null;
+  /** The reviews of the pull requests that the plans are of. */
+  readonly own: readonly MergedReview[];
 }
 
 /** Logs plans, publishes and records them, and compares them with what was approved. */
 async function reviewed(
-  { loaded, base, states, looks, unplanned, store }: Reviewed,
+  { loaded, base, states, looks, unplanned, store, own }: Reviewed,
   context: ActionContext,
   comment: PullComment,
 ): Promise<ActionResult> {
@@ -181,9 +192,9 @@ async function reviewed(
   };
   const verdict = verdictOf(context, plans, unplanned, fileErrors.length, later);
   const approval =
-    store && (await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources)));
+    store && (await approvalSoFar(context, store, store.records, own, looks, placeTexts(loaded.sources)));
   const { settled = [], unseen = [] } = approval ?? {};
-  const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
+  const fileOnly = store === null || approval === null ? [] : onlyInFiles(plans, approval.merged, store);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
     review,
@@ -192,7 +203,7 @@ async function reviewed(
       aboutRun(context),
       ...scope,
       ...changedRemarks(approval, event),
-      ...linesSection(context, "Only in the files", live),
+      ...linesSection(context, "Only in the files", fileOnly),
       ...linesSection(context, "Lost earlier, and no longer reported once this is merged", settled),
       ...linesSection(context, "Not shown by an earlier review, and approved by merging this", unseen),
       ...aboutFiles(context, loaded.diagnostics),

@@ -49,11 +49,23 @@ export function isReview({ name }: EventContext): boolean {
   return name.startsWith("pull_request_review");
 }
 
+/** Returns the reviews of the pull request, or of those of the merge group, that a plan is of. */
+export function ownReviews(
+  { event, github }: Pick<ActionContext, "event" | "github">,
+  records: ReviewRecords,
+): Promise<readonly MergedReview[]> {
+  const { pull } = event;
+  return readingApprovals(() =>
+    pull === null ? queuedReviews(event, github, records) : openReview(pull.number, github, records),
+  );
+}
+
 /** Compares plans with what has been approved of them so far; `null` for events without a pull request. */
 export async function approvalSoFar(
   { event, github }: Pick<ActionContext, "event" | "github">,
   { seal }: OpenStore,
   records: ReviewRecords,
+  own: readonly MergedReview[],
   looks: readonly PlannedMerchant[],
   placeOf: PlaceOfEntry,
 ): Promise<PlanApproval | null> {
@@ -62,10 +74,6 @@ export async function approvalSoFar(
   if (branch === undefined) return null;
   return readingApprovals(async () => {
     const { merged } = await recordedReviews(records, github, branch);
-    const own =
-      pull === null
-        ? await queuedReviews(event, github, records)
-        : await openReview(pull.number, github, records);
     const isApproved = group !== null || own.some(({ approvals }) => approvals.length > 0);
     const settled = looks.flatMap((look): readonly string[] => {
       const { merchant } = look.plan;

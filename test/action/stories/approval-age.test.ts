@@ -155,6 +155,16 @@ describe("a push after the review", () => {
     await refused("MC1: not approved: create member eve@example.com");
   });
 
+  test("that takes back what was approved is not approved with it", async () => {
+    await story.review(pull, "APPROVED");
+    await story.push(pull, { [FILE]: BASE });
+    const run = await story.plan(pull);
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.log).toContain(
+      "it was approved to add somebody who is no longer live or listed, but no longer",
+    );
+  });
+
   test("whose plan never ran leaves what was approved before", async () => {
     await story.push(pull, { "README.md": "News.\n" });
     await story.merge(pull);

@@ -9,6 +9,7 @@ const START = { [FILE]: `${BASE}include: [../${ROLES}]\n`, [ROLES]: "version: 1\
 const WITH_CLEO = {
   [FILE]: `${BASE}  - { email: cleo@example.com, roles: [role_employee] }\ninclude: [../${ROLES}]\n`,
 };
+const OWNER_ONLY = BASE.replace(/.*ben@example\.com.*\n/, "");
 const WITH_ROLE = { [ROLES]: "version: 1\nroles: [{ name: Cashier, permissions: [catalog_view] }]\n" };
 
 beforeEach(async () => {
@@ -74,6 +75,17 @@ describe("a merge group", () => {
     const run = await story.planQueued(await story.queue(...pulls));
     expect(run.outputs["failure-reason"]).toBe("not-approved");
     expect(run.summary).toContain("create role Cashier");
+  });
+
+  test("fails if one of its pull requests undoes what another was approved to do", async () => {
+    const withoutBen = await proposed({ [FILE]: `${OWNER_ONLY}include: [../${ROLES}]\n` });
+    const withBen = await story.openPull({
+      [ROLES]: "version: 1\nmembers: [{ email: ben@example.com, roles: [role_employee] }]\n",
+    });
+    expect((await story.plan(withBen)).outputs["failure-reason"]).toBe("");
+    const run = await story.planQueued(await story.queue(withoutBen, withBen));
+    expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(run.summary).toContain("it was approved to remove ben@example.com, but no longer does so");
   });
 
   test("does not count the plan of a pull request that is not in it", async () => {

@@ -93,6 +93,14 @@ describe("a reviewed beginning", () => {
     expect(await addresses()).toEqual(["ada@example.com", "ben@example.com", "dot@example.com"]);
   });
 
+  test("that a pull request removes is shown there, though nothing else changes", async () => {
+    const pull = await story.openPull({ [FILE]: file([ADA, BEN, DOT]) });
+    await story.plan(pull);
+    expect(story.comments(pull)[0]).toContain(
+      "MC1: no longer in the files: on 2026-11-10, new@example.com gains Helper",
+    );
+  });
+
   test("does not count any more once a reviewed leave has come before it", async () => {
     await applied(file([ADA, BEN, DOT, NEW], "leavers: [{ email: new@example.com, from: 2026-11-05 }]\n"));
     story.clock.advance(5 * DAY);

@@ -66,6 +66,26 @@ test("what was reviewed and saved is applied", async () => {
   expect(apply.code).toBe(0);
 });
 
+test("of several saved plans, the last one that shows an item decides, and a lost change is told once", async () => {
+  const shared = (members: string): Promise<void> => shop.write("shared.yaml", `version: 1\n${members}`);
+  await shared("");
+  await shop.write(
+    "mc1.yaml",
+    "version: 1\nmerchant: MC1\ninclude: [shared.yaml]\nmembers: [{ email: ada@example.com, roles: [role_owner] }]\n",
+  );
+  await shop.run(["plan", "mc1.yaml", "--out", "remove.json"]);
+  await shared("members: [{ email: ben@example.com, roles: [role_employee] }]\n");
+  await shop.run(["plan", "mc1.yaml", "--out", "keep.json"]);
+  await shop.run(["plan", "mc2.yaml", "--out", "other.json"]);
+  const plans = ["remove.json", "keep.json", "other.json"].flatMap((name) => ["--approved", name]);
+  const apply = await shop.run(["apply", "mc1.yaml", "mc2.yaml", "--yes", ...plans]);
+  expect(apply.code).toBe(3);
+  expect(flat(apply.stderr)).toContain(
+    "refused at MC1: approved, but no longer planned: remove member ben@example.com: ben@example.com is still there (shared.yaml:2).",
+  );
+  expect(flat(apply.stderr)).toContain("Merchants: 1 applied, 1 refused.");
+});
+
 test("the saved plan is what plan --format json prints", async () => {
   const { stdout } = await shop.run(["plan", "mc1.yaml", "--format", "json"]);
   const saved = await readFile(join(shop.folder, "plan.json"), "utf8");

@@ -13,8 +13,8 @@ import type { PlannedMerchant, UnplannedMerchant } from "../session/session.ts";
 
 /** The approved plans and overrides of an apply. */
 export interface Consent {
-  /** `null` without `--approved`. */
-  readonly approved: ApprovedFile | null;
+  /** In the order of their merges; empty without `--approved`. */
+  readonly approved: readonly ApprovedFile[];
   readonly overrides: readonly Override[];
 }
 
@@ -27,11 +27,11 @@ export interface ApprovedFile {
 
 /** Reads the approved plans and overrides; throws RolecallError for an invalid one. */
 export async function readConsent(
-  { approved, allow }: { readonly approved?: string; readonly allow: readonly string[] },
+  { approved = [], allow }: { readonly approved?: readonly string[]; readonly allow: readonly string[] },
   io: Io,
 ): Promise<Consent> {
   const overrides = parseOverrides(allow);
-  return { approved: approved === undefined ? null : await readApproved(approved, io), overrides };
+  return { approved: await Promise.all(approved.map((file) => readApproved(file, io))), overrides };
 }
 
 /** Reads the approved plans; throws RolecallError for an invalid file. */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Comparison, compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import type { FreshPlan } from "../../kernel/approval/fresh-context.ts";
+import type { Review } from "../../kernel/approval/merged-reviews.ts";
 import { refusalSentence } from "../../kernel/approval/words.ts";
 import { isEdited } from "../../kernel/plan/edited-plan.ts";
 import type { AccountEntry } from "../../model/approval-account.ts";
@@ -9,7 +10,7 @@ import { textOrNull } from "../io/read-text.ts";
 import { placeFinder } from "../show/find-places.ts";
 import type { ApprovedFile } from "./approval.ts";
 
-/** The part of a fresh plan that an approved file covers, and why it does not cover the rest. */
+/** The part of a fresh plan that approved files cover, and why they do not cover the rest. */
 export interface ApprovedPart {
   readonly merchant: string;
   readonly comparison: Comparison;
@@ -19,10 +20,10 @@ export interface ApprovedPart {
   readonly dropped: readonly string[];
 }
 
-/** Compares fresh plans with an approved file. */
+/** Compares fresh plans with approved files, in the order of their merges. */
 export function compareApproved(
   fresh: readonly FreshPlan[],
-  approved: ApprovedFile,
+  approved: readonly ApprovedFile[],
   cwd: string,
 ): readonly ApprovedPart[] {
   /** Returns the line of an entry. */
@@ -34,17 +35,19 @@ export function compareApproved(
   return fresh.map((plan) => approvedPart(plan, approved, placeOf));
 }
 
-/** Compares a fresh plan with an approved file; `placeOf` names the location of an entry, by default its file. */
+/** Compares a fresh plan with approved files; `placeOf` names the location of an entry, by default its file. */
 export function approvedPart(
   fresh: FreshPlan,
-  { file, plans }: ApprovedFile,
+  files: readonly ApprovedFile[],
   placeOf: (origin: Origin) => string = (origin) => origin.file,
 ): ApprovedPart {
   const { plan } = fresh;
-  const approved = plans.filter(({ merchant }) => merchant === plan.merchant);
+  const approved = files.flatMap(({ file, plans }) =>
+    plans.flatMap((one) => (one.merchant === plan.merchant ? { file, plan: one } : [])),
+  );
   const isKnown = approved.length > 0;
-  const edited = approved.some(isEdited);
-  const reviews = edited ? [] : approved.map(({ reviewed }) => ({ name: file, state: reviewed }));
+  const edited = approved.some((one) => isEdited(one.plan));
+  const reviews = edited ? [] : approved.map((one): Review => ({ name: one.file, state: one.plan.reviewed }));
   const comparison = compareReviewed(reviews, fresh);
   const { refused, account } = comparison;
   const whole = edited

@@ -50,7 +50,7 @@ export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
   OutputOptions & {
     readonly yes?: true;
     readonly allow: readonly string[];
-    readonly approved?: string;
+    readonly approved?: readonly string[];
     readonly recheck: boolean;
     /** Absent: `stop`. */
     readonly onError?: OnError;
@@ -387,13 +387,13 @@ function isDueLeftOut(results: readonly PlanResult[]): boolean {
   return results.some(({ plan }) => plan.findings.some(({ code }) => code === "due-left-out"));
 }
 
-/** Compares plans with the approved file; returns nothing without one. */
+/** Compares plans with the approved files; returns nothing without any. */
 async function approvedParts(
   fresh: readonly PlanResult[],
   { approved }: Consent,
   { cwd }: Io,
 ): Promise<readonly ApprovedPart[]> {
-  if (approved === null) return [];
+  if (approved.length === 0) return [];
   const { compareApproved } = await import("../../app/apply/approved-parts.ts");
   return compareApproved(fresh, approved, cwd);
 }

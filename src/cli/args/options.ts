@@ -12,6 +12,14 @@ export function withMerchantOption(command: Command): Command {
   );
 }
 
+/** Returns `--approved`: limits an apply to saved plans. */
+export function approvedOption(): Option {
+  return new Option(
+    "--approved <file>",
+    "apply only what this saved plan contains; anything new is refused; repeatable, in the order of the merges",
+  ).argParser((file: string, files: readonly string[] = []) => [...files, file]);
+}
+
 /** Adds `--changed-since`: selects the merchants whose files differ from a commit. */
 export function withChangedSinceOption(command: Command): Command {
   return command.option(

@@ -212,7 +212,7 @@ export async function selectChanges(
     return {
       planned: withRunOverrides(outcomes, project.project),
       objections: new Map(
-        plannedOnly(fresh).map((outcome) => [outcome.plan.merchant, approvedPart(outcome, shown).refusals]),
+        plannedOnly(fresh).map((outcome) => [outcome.plan.merchant, approvedPart(outcome, [shown]).refusals]),
       ),
       leftOut: new Map(selected.map((each) => [each.merchant, each.leftOut])),
     };

@@ -53,7 +53,7 @@ export async function revertRun(
   io: Io,
 ): Promise<ExitCode> {
   if (options.out !== undefined) {
-    checkOutputs([options.out], [options.approved, ...(await journalFiles(io.cwd))], io.cwd);
+    checkOutputs([options.out], [...(options.approved ?? []), ...(await journalFiles(io.cwd))], io.cwd);
   }
   const early = changesNothing(options) ? rethrow : endedEarly(options, io);
   const consent = await readConsent(options, io).catch(early);

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { ApplyCommandOptions } from "../../apply/apply-merchants.ts";
-import { withOutputOptions } from "../../args/options.ts";
+import { approvedOption, withOutputOptions } from "../../args/options.ts";
 import {
   parseDuration,
   withOnlyOption,
@@ -20,7 +20,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
-    .option("--approved <file>", "apply only what this saved plan contains; anything new is refused")
+    .addOption(approvedOption())
     .addOption(
       new Option("-i, --interactive", "browse the plan first, and leave changes out").conflicts([
         "yes",

@@ -1,6 +1,11 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import { warnWithoutEffect, withMerchantOption, withOutputOptions } from "../../args/options.ts";
+import {
+  approvedOption,
+  warnWithoutEffect,
+  withMerchantOption,
+  withOutputOptions,
+} from "../../args/options.ts";
 import { withConnectionOptions, withQuietOption, withRecordOptions } from "../../args/service-options.ts";
 import type { UndoCommandOptions } from "../../undo/revert-run.ts";
 
@@ -16,7 +21,7 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--dry-run", "show the plan; change nothing")
     .option("--out <file>", "save the plan as JSON, for undo --approved; change nothing")
-    .option("--approved <file>", "apply only what this saved plan contains; anything new is refused")
+    .addOption(approvedOption())
     .addOption(
       new Option("--allow <override>", "override a guard's refusal, as the plan prints it; repeatable")
         .argParser((text: string, overrides: readonly string[]) => [...overrides, text])

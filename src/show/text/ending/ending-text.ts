@@ -32,7 +32,8 @@ export function renderEnding(ending: Ending, style: Style): string {
   const skipped = ending.outcomes
     .filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused"))
     .toSorted((a, b) => naturally(a.merchant, b.merchant));
-  const lacking = [...skipped, ...(ending.unapproved ?? [])];
+  const unapproved = (ending.unapproved ?? []).filter(({ merchant }) => begun.has(merchant));
+  const lacking = [...skipped, ...unapproved];
   const told = [
     headBlock(ending, style),
     ...(ending.applied === null ? [] : endedBlocks({ ...ending.applied, ends }, style)),

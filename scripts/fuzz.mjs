@@ -24,7 +24,7 @@ if (![runs, seed].every((value) => Number.isSafeInteger(value)) || runs < 1 || s
 const files = readdirSync(join(root, "test"), { recursive: true })
   .map((file) => join("test", file))
   .filter((file) => /\.test\.tsx?$/.test(file) && positionals.every((part) => file.includes(part)))
-  .filter((file) => readFileSync(join(root, file), "utf8").includes("fc.assert("))
+  .filter((file) => /fc\.assert\(|property-runs/.test(readFileSync(join(root, file), "utf8")))
   .sort();
 if (files.length === 0) {
   console.error("No property test has that path.");
@@ -32,11 +32,15 @@ if (files.length === 0) {
 }
 
 console.log(`fuzz: ${files.length} files, ${runs} times as many runs as npm test, from seed ${seed}`);
-const { status } = spawnSync("npx", ["vitest", "run", "--project", "sources", ...files], {
-  cwd: root,
-  stdio: "inherit",
-  env: { ...process.env, FUZZ_SEED: `${seed}`, FUZZ_FACTOR: `${runs}` },
-});
+const { status } = spawnSync(
+  "npx",
+  ["vitest", "run", "--project", "sources", "--project", "program", ...files],
+  {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, FUZZ_SEED: `${seed}`, FUZZ_FACTOR: `${runs}` },
+  },
+);
 if (status !== 0) {
   console.log(`NOT everything held; repeat it with: npm run fuzz -- --runs ${runs} --seed ${seed}`);
 }

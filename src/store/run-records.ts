@@ -122,7 +122,7 @@ export function openRunRecords(refs: GitRefs, key: string, sleep: (ms: number) =
       throw new RolecallError("conflict", `The ref of ${name} could not be created.`);
     }
     const [found] = await refs.describe([now]);
-    if (found?.tree === tree) return { ...written, commit: now };
+    if (found?.tree === tree && partsOf(found.message).text === text) return { ...written, commit: now };
     const theirs = { name, commit: now, tree: found?.tree ?? "" };
     return isBeginningOf(record.files, await textsOf(now, refs)) ? writeAs(name, tree, record, theirs) : null;
   };

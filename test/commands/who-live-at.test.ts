@@ -49,21 +49,37 @@ const at = (now: number, ...args: readonly string[]) =>
 const dayOf = (day: number): string => new Date(START + day * DAY).toISOString().slice(0, 10);
 
 /** What somebody does at the service beside rolecall. */
-type Edit = { readonly id: string; readonly roles: readonly string[] | null };
+type Edit = { readonly name: string; readonly roles: readonly string[] | null };
 
-async function edit({ id, roles }: Edit): Promise<void> {
-  const path = `/v0.1/merchants/MC1/members/${id}`;
-  // Who was removed on an earlier day stays away.
-  if (!(await holders()).some((holder) => holder.startsWith(`${id} `))) return;
-  await (roles === null ? shop.control("DELETE", path) : shop.control("PUT", path, { roles }));
+async function edit({ name, roles }: Edit): Promise<void> {
+  const path = "/v0.1/merchants/MC1/members";
+  const email = `${name}@example.com`;
+  const member = (await members()).find(({ user, invite }) => (user ?? invite)?.email === email);
+  if (member === undefined) {
+    if (roles !== null) await shop.control("POST", path, { email, roles });
+    return;
+  }
+  const own = `${path}/${member.id}`;
+  await (roles === null ? shop.control("DELETE", own) : shop.control("PUT", own, { roles }));
+}
+
+interface SandboxMember {
+  readonly id: string;
+  readonly roles: readonly string[];
+  readonly user?: { readonly email: string };
+  readonly invite?: { readonly email: string };
+}
+
+async function members(): Promise<readonly SandboxMember[]> {
+  const { items } = (await shop.control("GET", "/v0.1/merchants/MC1/members")) as {
+    readonly items: readonly SandboxMember[];
+  };
+  return items;
 }
 
 /** Who holds what now, as the sandbox itself says. */
 async function holders(): Promise<readonly string[]> {
-  const { items } = (await shop.control("GET", "/v0.1/merchants/MC1/members")) as {
-    readonly items: readonly { readonly id: string; readonly roles: readonly string[] }[];
-  };
-  return items.flatMap(({ id, roles }) => roles.map((role) => `${id} ${role}`)).sort();
+  return (await members()).flatMap(({ id, roles }) => roles.map((role) => `${id} ${role}`)).sort();
 }
 
 async function answer(
@@ -82,7 +98,7 @@ const heldOf = (grant: {
 
 const edits = fc.array(
   fc.record({
-    id: fc.constantFrom(...PEOPLE.map((name) => `mem_${name}`)),
+    name: fc.constantFrom(...PEOPLE),
     roles: fc.option(fc.uniqueArray(fc.constantFrom(...ROLES), { minLength: 1 }), { nil: null, freq: 6 }),
   }),
   { maxLength: 2 },
@@ -93,7 +109,8 @@ const days = fc.array(
 );
 
 test("who --at --live is what the service had, for every day with a recorded state", async () => {
-  const plan = fc.sample(days, { numRuns: runs(1), seed: 7 }).flat();
+  // 200 days with `npm run fuzz`.
+  const plan = fc.sample(days, Math.min(25, runs(1))).flat();
   let recorded: readonly string[] | null = null;
   const expected: (readonly string[] | null)[] = [];
   for (const [day, { before, record, after }] of plan.entries()) {

@@ -144,6 +144,13 @@ describe("a record", () => {
     expect(repository.git("show", `refs/rolecall/runs/${ID}:${path}`)).toContain('"pid":7');
   });
 
+  test("has the outcome of a run that was killed before its first write, with the journal of its beginning", async () => {
+    await machine().write(record({ outcome: "began" }), null);
+    const written = await machine().write(record({ outcome: "interrupted" }), null);
+    const { records } = await machine().fetch();
+    expect(records).toMatchObject([{ ...written, summary: { outcome: "interrupted" } }]);
+  });
+
   test("that a text tries to forge trailers in stays one of its run", async () => {
     const records = machine();
     await records.write(record({ by: "ada\nOutcome: stopped\nMerchant: MC9" }), null);

@@ -29,7 +29,8 @@ export async function verifyRuns({ format }: { readonly format: string }, io: Io
         : [`The list of records is ${list}: nothing shows whether a record is missing.`]),
       ...problems.map(({ kind, name, reason }) => `${kind}  ${oneLine(name)}: ${reason}`),
       ...unlisted.map(
-        (name) => `not listed  ${oneLine(name)}: signed, but its run ended before it was listed`,
+        (name) =>
+          `not listed  ${oneLine(name)}: signed, but its run has not ended, or ended before it was listed`,
       ),
       `${counted(count, "record")} in ${oneLine(place.name)}: ${isSound ? "nothing is missing, altered or extra" : counted(problems.length + Number(list !== "signed"), "problem")}.`,
     ];

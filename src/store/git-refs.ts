@@ -180,13 +180,19 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
       // Without such a ref, git fails silently.
       if (end.code === 1 && end.errors.trim() === "") return new Map();
       checked(end);
-      const patterns = names.map((name) => `${prefix}/${name.replace(/^\*$/, "")}`);
-      const listed = await git(["for-each-ref", "--format=%(objectname) %(refname)", ...patterns]);
+      const patterns = names.map((name) => `${prefix}/${name.replace(/(^|\/)\*$/, "$1")}`);
+      const listed = await git([
+        "for-each-ref",
+        "--format=%(objecttype) %(objectname) %(refname)",
+        ...patterns,
+      ]);
       return new Map(
-        lines(listed).map((line) => {
-          const [commit = "", name = ""] = line.split(" ");
+        lines(listed).flatMap((line) => {
+          const [type, commit = "", name = ""] = line.split(" ");
+          // Somebody may have pushed anything.
+          if (type !== "commit") return [];
           fetched.add(commit);
-          return [name.slice(prefix.length + 1), commit] as const;
+          return [[name.slice(prefix.length + 1), commit] as const];
         }),
       );
     },

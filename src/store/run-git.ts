@@ -54,7 +54,14 @@ export function checked({ code, output, errors }: GitEnd): Buffer {
   if (code === 0) return output;
   if (code === null) throw new GitError("usage", `${oneLine(errors)}.`);
   const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
-  const why = oneLine(withoutCredentials(said.slice(0, 3).join(" "))).replace(/^(fatal|error): /, "");
+  const why = oneLine(
+    withoutCredentials(
+      said
+        .slice(0, 3)
+        .map((line) => line.trim())
+        .join(" "),
+    ),
+  ).replace(/^(fatal|error): /, "");
   throw new GitError(
     DENIED.test(errors) ? "forbidden" : "network",
     `git: ${(why || `git ended with ${code}`).replace(/\.$/, "")}.`,

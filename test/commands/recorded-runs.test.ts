@@ -127,6 +127,24 @@ test("a record without proof is named, and undone only with --allow-unverified; 
   expect(await shop.writes()).toEqual(before);
 });
 
+test("refs that are not records of runs are left out, and change no answer", async () => {
+  await stoppedApply();
+  const [ref = ""] = refs();
+  const blob = git(remote, "hash-object", "-w", "/dev/null");
+  for (const [name, object] of [
+    ["latest", ref],
+    ["2999-01-01T00-00-00-000Z", blob],
+  ] as const) {
+    git(remote, "update-ref", `refs/rolecall/runs/${name}`, object);
+  }
+  const list = await elsewhere(["runs"]);
+  expect([list.code, list.stderr, list.stdout.split("\n").length]).toEqual([0, "", 2]);
+  expect((await elsewhere(["runs", "latest"])).stdout).toContain(`record   ${ref} in origin, verified\n`);
+  git(remote, "update-ref", "refs/rolecall/runs/below/another", ref);
+  const verify = await elsewhere(["runs", "verify"]);
+  expect(verify.stdout.match(/^altered {2}\S+:/gm)).toEqual(["altered  below/another:", "altered  latest:"]);
+});
+
 test("a run whose end was never recorded is listed, and not undone", async () => {
   await stoppedApply();
   const [ref = ""] = refs();

@@ -200,6 +200,16 @@ test("the key that signs records is sent to no service, and a record says that f
   expect((await shop.run(["runs", "verify"], SECRET)).code).toBe(0);
 });
 
+test("records of a clone without a remote repository are verified and deleted there", async () => {
+  git(shop.folder, "remote", "remove", "origin");
+  await shop.run(["apply", "--yes", "--records", "local"], SECRET);
+  const verify = await shop.run(["runs", "verify"], SECRET);
+  expect(verify.stdout).toBe("1 record in this clone: nothing is missing, altered or extra.\n");
+  const prune = await shop.run(["runs", "prune", "--older-than", "0d", "--yes"], SECRET);
+  expect([prune.code, prune.stdout]).toEqual([0, expect.stringContaining("1 of 1 record in this clone")]);
+  expect(git(shop.folder, "for-each-ref", "refs/rolecall/runs")).toBe("");
+});
+
 describe("runs prune", () => {
   beforeEach(async () => {
     for (const permissions of ["catalog_view, refunds_create", "catalog_view"]) {

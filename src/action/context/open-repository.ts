@@ -74,17 +74,22 @@ export function openReviewStore({
 
 /** Returns the branch of live states that the projects of merchants name; undefined if they name none. */
 export function liveBranchOf(
-  { branches, isPublic }: Pick<ActionContext, "branches" | "isPublic">,
+  { branches, isPublic, inputs }: Pick<ActionContext, "branches" | "isPublic" | "inputs">,
   states: readonly DesiredState[],
 ): LiveBranch | undefined {
   const name = liveBranchName(states);
   if (name === null) return undefined;
-  return { name, place: "the repository", open: (use) => use(branches), isPublic: async () => isPublic };
+  return {
+    name,
+    place: "the repository",
+    open: (use) => use(branches),
+    isPublic: async () => isPublic && !inputs.allowPublic,
+  };
 }
 
 /** Opens the recorder of live states; undefined if the projects of merchants name no branch. */
 export function liveRecorderOf(
-  context: Pick<ActionContext, "branches" | "isPublic" | "io" | "log">,
+  context: Pick<ActionContext, "branches" | "isPublic" | "inputs" | "io" | "log">,
   states: readonly DesiredState[],
 ): RecordLive | undefined {
   const { io, log } = context;
@@ -94,7 +99,7 @@ export function liveRecorderOf(
 
 /** Opens the recorded live states of merchants; undefined if their projects name no branch. */
 export function recordedStatesOf(
-  context: Pick<ActionContext, "branches" | "isPublic" | "log">,
+  context: Pick<ActionContext, "branches" | "isPublic" | "inputs" | "log">,
   states: readonly DesiredState[],
 ): RecordedStateOf | undefined {
   const branch = liveBranchOf(context, states);

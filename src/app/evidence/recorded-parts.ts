@@ -5,7 +5,7 @@ import type { EvidenceRun, Gap } from "../../model/evidence.ts";
 import { type FetchedRuns, type RunRecord, recordProblems } from "../../store/run-records.ts";
 import type { Io } from "../io/io.ts";
 import { timeOfRun } from "../journal/read-journals.ts";
-import { type RecordPlace, recordPlace, withRunRecords } from "../records/record-place.ts";
+import { readPlace, withRunRecords } from "../records/record-place.ts";
 import { recordedRun } from "../records/recorded-runs.ts";
 import { signingKey } from "../records/signing-key.ts";
 import { isoTime } from "./iso-time.ts";
@@ -28,7 +28,7 @@ export interface RecordedParts {
 
 /** Reads the records of the runs that began between two moments, in ms since the epoch. */
 export async function readRecordedParts(from: number, to: number, io: Io): Promise<RecordedParts> {
-  const place = await recordPlace("push", io).catch((): Promise<RecordPlace> => recordPlace("local", io));
+  const place = await readPlace(io);
   const isSigned = signingKey(io.env) !== "";
   return withRunRecords(place, io, async (records) => {
     const fetched = await records.fetch();

@@ -1,7 +1,7 @@
 import { RolecallError } from "../../model/errors.ts";
 import type { CommitEntry, GitRefs } from "../../store/git-refs.ts";
 import type { Io } from "../io/io.ts";
-import { isReadableByAll, type RecordPlace, recordPlace, withRefs } from "../records/record-place.ts";
+import { isReadableByAll, readPlace, withRefs } from "../records/record-place.ts";
 
 /** The branch with the recorded live states, one file for each merchant. */
 export interface LiveBranch {
@@ -10,7 +10,7 @@ export interface LiveBranch {
   readonly place: string;
   /** Opens the branches of the repository for one use. */
   readonly open: <T>(use: (branches: GitRefs) => Promise<T>) => Promise<T>;
-  /** Returns whether everybody can read the repository. */
+  /** Returns whether everybody can read the repository, and it was not said that they may. */
   readonly isPublic: () => Promise<boolean>;
 }
 
@@ -22,7 +22,7 @@ export async function openNamedBranch(
   io: Pick<Io, "cwd" | "env" | "now" | "sleep">,
   name = "rolecall-live",
 ): Promise<LiveBranch> {
-  const place = await recordPlace("push", io).catch((): Promise<RecordPlace> => recordPlace("local", io));
+  const place = await readPlace(io);
   return {
     name,
     place: place.name,

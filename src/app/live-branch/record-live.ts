@@ -69,7 +69,6 @@ async function record(
 ): Promise<string | null> {
   const noticed = new Date(io.now()).toISOString();
   const edit = async (from: string | undefined): Promise<FileEdits> => {
-    if (from === undefined && (await branch.isPublic())) throw publicRepository(branch.name);
     const entries = from === undefined ? [] : await branches.entries(from);
     requireRecordsOnly(entries, branch.name);
     const ids = new Map(entries.map(({ path, id }) => [path, id]));
@@ -82,6 +81,7 @@ async function record(
       const text = recordText({ ...reading, departed: departedMembers(earlier, reading, noticed) });
       if (text !== earlier) edits.set(path, text);
     }
+    if (edits.size > 0 && (await branch.isPublic())) throw publicRepository();
     return edits;
   };
   return changeRef(
@@ -93,13 +93,11 @@ async function record(
   );
 }
 
-function publicRepository(name: string): RolecallError {
+function publicRepository(): RolecallError {
   return new RolecallError(
     "usage",
     "The repository can be read without credentials, and records contain the addresses of members.",
-    {
-      hint: `To publish them anyway, push an empty commit as ${name} first.`,
-    },
+    { hint: "Make the repository private, or remove live_branch from rolecall.yaml." },
   );
 }
 

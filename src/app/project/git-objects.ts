@@ -41,9 +41,10 @@ function gitIn(cwd: string, option: string): Git {
     } catch (cause) {
       const { code, stderr = "" } = cause as { readonly code?: unknown; readonly stderr?: string };
       const [said = ""] = stderr.split("\n");
-      const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
+      const why =
+        code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: |\.$/g, "") || "git failed";
       throw new RolecallError("usage", `${option} needs the git history: ${oneLine(why)}.`, {
-        hint: `Run it in a git repository, or without ${option}.`,
+        hint: `Run the command in a git repository${option.startsWith("--") ? `, or without ${option}` : ""}.`,
         cause,
       });
     }

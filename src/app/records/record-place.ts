@@ -55,9 +55,14 @@ export async function recordPlace(keeping: RecordKeeping, { cwd, env }: World): 
   return { keeping, name, url: isPath(url) ? resolve(root, url) : url, gitFolder, config: configIn(config) };
 }
 
+/** Finds the repository whose records are read: the remote one, or this clone without one; throws RolecallError. */
+export function readPlace(world: World): Promise<RecordPlace> {
+  return recordPlace("push", world).catch(() => recordPlace("local", world));
+}
+
 function noPlace(why: string): RolecallError {
   return new RolecallError("usage", `Runs cannot be recorded: ${why}.`, {
-    hint: "Add a remote, or use --records off: every apply keeps its journals in .rolecall/runs anyway.",
+    hint: "Run the command in a repository with a remote. Without one, every apply keeps its journals in .rolecall/runs; use --records off for it.",
   });
 }
 

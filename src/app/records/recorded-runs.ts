@@ -6,7 +6,7 @@ import { parseJournal } from "../../runs/journal-file.ts";
 import type { RecordOrigin } from "../../show/view/run-view.ts";
 import type { RunRecord, RunRecords } from "../../store/run-records.ts";
 import type { Io } from "../io/io.ts";
-import { EXTENSION, type FoundRun, foundRun } from "../journal/read-journals.ts";
+import { EXTENSION, type FoundRun, foundRun, timeOfRun } from "../journal/read-journals.ts";
 import { projectRoot } from "../project/project-root.ts";
 import { RECORD_REFS, type RecordPlace, recordPlace, withRunRecords } from "./record-place.ts";
 import { recordSetting } from "./record-setting.ts";
@@ -55,7 +55,8 @@ async function fetchRuns(
 ): Promise<readonly FetchedRun[]> {
   try {
     const fetched = await records.fetch();
-    return fetched.records.map((record) => recordedRun(record, records, place));
+    const ofRuns = fetched.records.filter(({ name }) => timeOfRun(name) !== null);
+    return ofRuns.map((record) => recordedRun(record, records, place));
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
     warn(`warning: The records in ${oneLine(place.name)} could not be read: ${oneLine(error.message)}`);

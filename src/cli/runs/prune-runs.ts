@@ -1,7 +1,7 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { timeOfRun } from "../../app/journal/read-journals.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
-import { recordPlace, withRunRecords } from "../../app/records/record-place.ts";
+import { readPlace, withRunRecords } from "../../app/records/record-place.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -25,7 +25,7 @@ export async function pruneRuns(options: PruneOptions, io: Io): Promise<ExitCode
       hint: 'For example "rolecall runs prune --older-than 400d".',
     });
   }
-  const place = await recordPlace("push", io);
+  const place = await readPlace(io);
   const where = oneLine(place.name);
   return withRunRecords(place, io, async (records) => {
     const { records: all } = await records.fetch();

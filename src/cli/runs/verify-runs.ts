@@ -1,5 +1,5 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { recordPlace, withRunRecords } from "../../app/records/record-place.ts";
+import { readPlace, withRunRecords } from "../../app/records/record-place.ts";
 import { signingKey } from "../../app/records/signing-key.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
@@ -13,7 +13,7 @@ export async function verifyRuns({ format }: { readonly format: string }, io: Io
       hint: "Set ROLECALL_APPROVAL_SECRET to that key.",
     });
   }
-  const place = await recordPlace("push", io);
+  const place = await readPlace(io);
   const fetched = await withRunRecords(place, io, (records) => records.fetch());
   const problems = recordProblems(fetched);
   const list = listState(fetched);

@@ -129,6 +129,15 @@ describe("apply", () => {
       expect(recorded()).toBe(0);
     });
 
+    test("what is live afterwards, in the branch that rolecall.yaml names", async () => {
+      await repository.checkOut({
+        [FILE]: WANTED,
+        "rolecall.yaml": "version: 1\nlive_branch: rolecall-live\n",
+      });
+      expect((await run("apply")).outputs["result"]).toBe("applied");
+      expect((await repository.records()).get("rolecall-live/MC1.yaml")).toContain("cleo@example.com");
+    });
+
     test("in a public repository with allow-public", async () => {
       repository.github.isPrivate = false;
       expect((await run("apply", { "allow-public": "true" })).outputs["result"]).toBe("applied");

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { memoryGit } from "../support/memory-git.ts";
+import { type MemoryGit, memoryGit } from "../support/memory-git.ts";
 import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
 
 const SEED = `merchants:
@@ -19,9 +19,11 @@ members:
 `;
 
 let repository: Repository;
+let memory: MemoryGit;
 
 beforeEach(async () => {
-  repository = await openRepository(SEED, { "access/mc1.yaml": BASE }, { memory: memoryGit() });
+  memory = memoryGit();
+  repository = await openRepository(SEED, { "access/mc1.yaml": BASE }, { memory });
 });
 
 afterEach(async () => {
@@ -96,6 +98,28 @@ describe("drift", () => {
     repository.github.issues.splice(0);
     await drift();
     expect(repository.github.issues).toEqual([]);
+  });
+
+  test("what is live is recorded in the branch that rolecall.yaml names, unless everybody can read it", async () => {
+    const recorded = async () => (await repository.records()).get("rolecall-live/MC1.yaml") ?? "";
+    await repository.checkOut({
+      "access/mc1.yaml": BASE,
+      "rolecall.yaml": "version: 1\nlive_branch: rolecall-live\n",
+    });
+    await drift();
+    expect(await recorded()).toContain("ben@example.com");
+    const first = memory.refs.get("rolecall-live");
+    await drift();
+    expect(memory.refs.get("rolecall-live")).toBe(first);
+    // A branch that is there already is no permission to publish more.
+    repository.github.isPrivate = false;
+    await invite("eve@example.com");
+    const end = await drift();
+    expect(end.code).toBe(0);
+    expect(end.log).toContain("The live state could not be recorded in rolecall-live");
+    expect(memory.refs.get("rolecall-live")).toBe(first);
+    await drift({ "allow-public": "true" });
+    expect(await recorded()).toContain("eve@example.com");
   });
 
   test("without drift there is no issue", async () => {

@@ -39,20 +39,26 @@ export async function recordPlace(keeping: RecordKeeping, { cwd, env }: World): 
     const end = await runGit(["-C", root, ...args], "", gitEnvironment(env), TIMEOUT_MS);
     return end.code === 0 ? end.output.toString("utf8").trim() : null;
   };
-  const folder = await git("rev-parse", "--git-common-dir");
+  const [folder, branch, listed] = await Promise.all([
+    git("rev-parse", "--git-common-dir"),
+    git("symbolic-ref", "--quiet", "--short", "HEAD"),
+    git("config", "--list", "--show-scope", "-z"),
+  ]);
   if (folder === null) throw noPlace("this folder is not in a git repository, or git is not installed");
   const gitFolder = resolve(root, folder);
   if (keeping === "local") return { keeping, name: "this clone", url: gitFolder, gitFolder, config: [] };
-  const remotes = ((await git("remote")) ?? "").split("\n").filter(Boolean);
-  const branch = await git("symbolic-ref", "--quiet", "--short", "HEAD");
-  const upstream = branch === null ? null : await git("config", `branch.${branch}.remote`);
-  const [only] = remotes.length === 1 ? remotes : [];
+  const settings = settingsIn(listed ?? "");
+  const remotes = settings.flatMap(({ key }) => /^remote\.(.+)\.url$/s.exec(key)?.[1] ?? []);
+  const upstream = settings.findLast(({ key }) => key === `branch.${branch}.remote`)?.value;
+  const [only] = new Set(remotes).size === 1 ? remotes : [];
   const name = [upstream, "origin", only].find((remote) => remote && remotes.includes(remote));
   const url = name ? await git("remote", "get-url", "--push", name) : null;
   if (!name || !url)
     throw noPlace("the git repository has no remote called origin, and none that the branch follows");
-  const config = (await git("config", "--local", "--list", "-z")) ?? "";
-  return { keeping, name, url: isPath(url) ? resolve(root, url) : url, gitFolder, config: configIn(config) };
+  const config = settings.flatMap(({ scope, key, value }) =>
+    scope === "local" && REACHING.test(key) ? [[key, value] as const] : [],
+  );
+  return { keeping, name, url: isPath(url) ? resolve(root, url) : url, gitFolder, config };
 }
 
 /** Finds the repository whose records are read: the remote one, or this clone without one; throws RolecallError. */
@@ -73,11 +79,17 @@ function isPath(url: string): boolean {
 /** Settings of a clone that decide how its remote repository is reached. */
 const REACHING = /^(http|credential|url|core\.sshcommand|ssh)\b/i;
 
-function configIn(listed: string): RecordPlace["config"] {
-  return listed.split("\0").flatMap((entry) => {
-    const [name = "", ...value] = entry.split("\n");
-    return REACHING.test(name) ? [[name, value.join("\n")] as const] : [];
-  });
+interface GitSetting {
+  readonly scope: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Parses the output of `git config --list --show-scope -z`. */
+function settingsIn(listed: string): readonly GitSetting[] {
+  return [...listed.matchAll(/([^\0]*)\0([^\0\n]*)\n?([^\0]*)(?:\0|$)/g)].map(
+    ([, scope = "", key = "", value = ""]) => ({ scope, key, value }),
+  );
 }
 
 /** Opens the records of a repository for `use`; nothing is fetched yet. */

@@ -348,3 +348,15 @@ test.each([
   const stored = resolve(import.meta.dirname, `../../schemas/${name}.schema.json`);
   expect(stdout).toBe(await readFile(stored, "utf8"));
 });
+
+test("without a terminal --interactive says so before anything is read", async () => {
+  for (const command of ["plan", "apply"]) {
+    const ended = await rolecall([command, "--interactive"], { cwd, env: sandbox.env });
+    expect(ended.stderr).toContain("--interactive needs a terminal, but there is none.");
+    expect(ended.stdout).toBe("");
+    expect(ended.code).toBe(1);
+  }
+  const yes = await rolecall(["apply", "--interactive", "--yes"], { cwd, env: sandbox.env });
+  expect(yes.stderr).toContain("--yes");
+  expect(yes.code).toBe(1);
+});

@@ -2,7 +2,6 @@ import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { onTerminal, type TerminalSession } from "../support/pty.ts";
-import { rolecall } from "../support/rolecall.ts";
 import { openShop, type Shop } from "../support/shop.ts";
 
 const CROWD = Array.from({ length: 60 }, (_, index) => `crew-${10 + index}@example.com`);
@@ -125,16 +124,10 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
     await expect(steady(session.scrollback())).toMatchFileSnapshot(golden("plan"));
   });
 
-  test("reading shows how far it is, and what it waits for", async () => {
+  test("reading shows how far it is and what it waits for, and Ctrl-C leaves nothing of the board but how far it came", async () => {
     await fault({ ...FEWER, operation: "members.list", nth: 2, wait: 60 });
     const session = await record(["plan"], { columns });
     await expect(steady(await session.see(/waiting \d+ s/))).toMatchFileSnapshot(golden("reading"));
-  });
-
-  test("Ctrl-C while it reads leaves nothing of the board but how far it came", async () => {
-    await fault({ ...FEWER, operation: "members.list", nth: 2, wait: 60 });
-    const session = await record(["plan"], { columns });
-    await session.see(/waiting \d+ s/);
     session.type("\u0003");
     await session.end();
     // The terminal itself echoes the key.
@@ -336,17 +329,4 @@ test("a dumb terminal gets plain lines and is asked, but cannot be browsed on", 
   session.type("MC4F7K2P\r");
   expect(await session.end()).toBe(0);
   expect(session.written()).not.toContain("\u001b");
-});
-
-test("without a terminal --interactive says so before anything is read", async () => {
-  const env = { ...shop.sandbox.env, ROLECALL_API_KEY: "sk_live_demo" };
-  for (const command of ["plan", "apply"]) {
-    const ended = await rolecall([command, "--interactive"], { cwd: shop.folder, env });
-    expect(ended.stderr).toContain("--interactive needs a terminal, but there is none.");
-    expect(ended.stdout).toBe("");
-    expect(ended.code).toBe(1);
-  }
-  const yes = await rolecall(["apply", "--interactive", "--yes"], { cwd: shop.folder, env });
-  expect(yes.stderr).toContain("--yes");
-  expect(yes.code).toBe(1);
 });

@@ -6,7 +6,7 @@ import { keyedHash } from "../../src/store/sealed-json.ts";
 import { bareRepository } from "./support/bare-repository.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
-const MERCHANTS = 5_000;
+const MERCHANTS = 1_000;
 const PEOPLE = 10;
 
 /** The reviewed state of a plan that adds ten people with a role to a merchant. */
@@ -40,7 +40,7 @@ const reviewedOf = (merchant: string): ReviewedState => {
   };
 };
 
-test("a review of 5,000 merchants with ten people each is stored, read back and removed", {
+test("a review of 1,000 merchants with ten people each is stored, read back and removed", {
   timeout: 120_000,
 }, async () => {
   const repository = bareRepository();

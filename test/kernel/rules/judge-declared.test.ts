@@ -3,9 +3,16 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
-import { declaredViolations, judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
+import {
+  declaredViolations,
+  judgeDeclared,
+  openDeclared,
+  violationsIn,
+} from "../../../src/kernel/rules/judge-rules.ts";
+import { TooMuchWork } from "../../../src/kernel/rules/judged.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
+import { desired, member, ORIGIN, role } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -298,4 +305,17 @@ members: [{ email: ada@example.com, roles: [C, A, B] }]
   expect((await verdicts(files))?.words).toEqual([
     'ada@example.com would hold "A" and "B" and "C" together.',
   ]);
+});
+
+test("each role that grants a permission which a check denies is counted as work", () => {
+  const names = Array.from({ length: 30 }, (_, index) => `R${index}`);
+  const permissions = Array.from({ length: 10 }, (_, index) => `p${index}`);
+  const declared = desired({
+    roles: names.map((name) => role(name, { permissions })),
+    members: [member("ada@example.com", { roles: names })],
+    checks: [{ kind: "cannot", origin: ORIGIN, member: "ada@example.com", cannot: permissions }],
+  });
+  const judgeWithin = (steps: number) => violationsIn(declared, openDeclared(declared, NOW, { steps }));
+  expect(judgeWithin(1000)).toHaveLength(10);
+  expect(() => judgeWithin(600)).toThrow(TooMuchWork);
 });

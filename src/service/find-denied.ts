@@ -2,7 +2,15 @@ import { RolecallError } from "../model/errors.ts";
 import type { Client } from "./http/client.ts";
 import { OPERATIONS, type Operation } from "./http/problem-details.ts";
 import { notSent } from "./http/request-errors.ts";
-import { alarmOf, PROBING, type ProbeStep, probeOf, sendProbe } from "./probe-requests.ts";
+import {
+  alarmOf,
+  firstId,
+  PROBING,
+  type ProbeStep,
+  type Probing,
+  probeOf,
+  sendProbe,
+} from "./probe-requests.ts";
 
 /** An operation that a key may not use, and the permission or scope that it lacks. */
 export interface DeniedOperation {
@@ -70,6 +78,17 @@ async function findDenial(
   const denied = { operation, permission: response.permission ?? OPERATIONS[operation] };
   if (response.permission !== undefined || step === "create") return denied;
   // A service may respond with 403 for anything that does not exist.
-  const none = await sendProbe(client, probeOf(probing, "retrieve", merchant));
-  return none.status === 403 ? null : denied;
+  const isCertain =
+    step === "retrieve"
+      ? await isDeniedListed(client, probing, merchant)
+      : (await sendProbe(client, probeOf(probing, "retrieve", merchant))).status !== 403;
+  return isCertain ? denied : null;
+}
+
+/** Returns whether the service refuses to retrieve a resource that it lists. */
+async function isDeniedListed(client: Client, probing: Probing, merchant: string): Promise<boolean> {
+  const listed = firstId((await sendProbe(client, probeOf(probing, "list", merchant))).body);
+  if (listed === null) return false;
+  const retrieval = { ...probeOf(probing, "retrieve", merchant), path: probing.path(merchant, listed) };
+  return (await sendProbe(client, retrieval)).status === 403;
 }

@@ -6,6 +6,7 @@ import { type KeyUser, keyUserOf } from "./key-user.ts";
 import { type ConnectOptions, openClient } from "./open-client.ts";
 import {
   alarmOf,
+  firstId,
   NO_RESPONSE,
   PROBING,
   type ProbeResponse,
@@ -129,16 +130,6 @@ function isRefusal({ status }: ProbeResponse): boolean {
 
 function isInvalid({ status }: ProbeResponse): boolean {
   return status === 400 || status === 422;
-}
-
-function firstId(body: string): string | null {
-  try {
-    const { items } = Object(JSON.parse(body));
-    const id: unknown = Object(Object(items)[0])["id"];
-    return typeof id === "string" && id !== "" ? id : null;
-  } catch {
-    return null;
-  }
 }
 
 /**

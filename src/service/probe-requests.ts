@@ -132,6 +132,17 @@ function responseOf({ code, message, request }: RolecallError, { method }: Probe
   };
 }
 
+/** Returns the first id of a list; `null` if it has none. */
+export function firstId(body: string): string | null {
+  try {
+    const { items } = Object(JSON.parse(body));
+    const id: unknown = Object(Object(items)[0])["id"];
+    return typeof id === "string" && id !== "" ? id : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns the warning about a service that accepts what it must refuse; empty otherwise. */
 export function alarmOf(
   operation: Operation,

@@ -324,6 +324,21 @@ describe("before an apply", () => {
     expect((await denials(handler)).denied).toEqual([]);
   });
 
+  test("a retrieval is denied if the service does not name the permission, and denies what it lists", async () => {
+    const listed = (canView: boolean) =>
+      denials(
+        ({ path }) =>
+          path.includes("NoSuch") || (path.includes("/mem_1") && !canView)
+            ? problem(403)
+            : json({ items: [{ id: "mem_1" }], total_count: 1 }),
+        ["retrieve a member"],
+      );
+    expect((await listed(false)).denied).toEqual([
+      { operation: "retrieve a member", permission: "members_view" },
+    ]);
+    expect((await listed(true)).denied).toEqual([]);
+  });
+
   test("a service is asked once for all merchants, and for each merchant after a denial", async () => {
     const isMine = ({ path }: Seen): boolean => path.includes("/MC2/");
     const { findDenied, seen } = connectTo((one) =>

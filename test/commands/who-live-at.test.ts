@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runs } from "../support/property-runs.ts";
 import { rolecall } from "../support/rolecall.ts";
-import { openShopRepository, type ShopRepository } from "../support/shop-repository.ts";
+import { gitIn, openShopRepository, type ShopRepository } from "../support/shop-repository.ts";
 
 const ROLES = ["role_cash", "role_lead", "role_employee"];
 const PEOPLE = ["ben", "cy", "di"];
@@ -157,4 +157,17 @@ test("the recorded state answers why and report, and says which commit it is fro
   expect([report.code, report.stdout]).toEqual([0, expect.stringContaining("recorded in commit ")]);
   const early = await at(START + 3 * DAY, "who", "is", "*", "--live", "--at", "2026-02-01");
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("begins after 2026-02-01")]);
+});
+
+test("a membership under a previous address has its roles since the commit that granted them", async () => {
+  const moved = FILE.replace("email: ben@example.com", "email: ben@new.example, previously: ben@example.com");
+  await shop.write("access/mc1.yaml", moved);
+  gitIn(shop.folder, ["commit", "--quiet", "--all", "--message=move"], { GIT_COMMITTER_DATE: date });
+  const { stdout } = await at(START, "who", "is", "ben@new.example", "--live", "--format", "json");
+  expect(JSON.parse(stdout).answers).toMatchObject([
+    {
+      member: { email: "ben@example.com" },
+      since: { kind: "commit", time: expect.stringMatching(/^2026-03-01T08/) },
+    },
+  ]);
 });

@@ -201,7 +201,7 @@ interface FileFacts {
   readonly merchant: string | null;
   readonly includes: readonly string[];
   readonly roles: readonly { readonly name: string; readonly others: readonly string[] }[];
-  /** Address in lower case → names or ids of roles. */
+  /** Current or previous address in lower case → names or ids of roles. */
   readonly grants: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -219,17 +219,17 @@ function factsReader(blobs: Blobs): ReadFacts {
 }
 
 function factsOf(fields: Readonly<Record<string, unknown>>): FileFacts {
+  const texts = (value: unknown): readonly string[] => [value].flat().flatMap((item) => textOf(item) ?? []);
   const grants = new Map<string, Set<string>>();
   for (const member of listOf(fields["members"]).map(fieldsOf)) {
-    const email = textOf(member["email"])?.toLowerCase() ?? "";
-    const roles = grants.get(email) ?? new Set();
-    grants.set(email, roles);
-    for (const grant of listOf(member["roles"])) {
-      const role = textOf(grant) ?? textOf(fieldsOf(grant)["role"]);
-      if (role !== null) roles.add(role);
+    const granted = listOf(member["roles"]).flatMap(
+      (grant) => textOf(grant) ?? textOf(fieldsOf(grant)["role"]) ?? [],
+    );
+    for (const address of [...texts(member["email"]), ...texts(member["previously"])]) {
+      const email = address.toLowerCase();
+      grants.set(email, new Set([...(grants.get(email) ?? []), ...granted]));
     }
   }
-  const texts = (value: unknown): readonly string[] => [value].flat().flatMap((item) => textOf(item) ?? []);
   return {
     merchant: textOf(fields["merchant"]),
     includes: texts(fields["include"]),

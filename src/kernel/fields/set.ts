@@ -26,16 +26,17 @@ function idOf({ id, name }: RoleRef): string {
   return id;
 }
 
-/** Returns the name of a role, with the id of a predefined one, since files use that. */
-function roleLabel({ id, name }: RoleRef): string {
-  return id === `role_${name.toLowerCase()}` ? `${name} (${id})` : name;
+/** Returns the name of a role, with the id of a predefined one, since files use that, and of two live ones of one name. */
+function roleLabel({ id, name }: RoleRef, others: readonly RoleRef[]): string {
+  const isTwin = others.some((other) => other.name === name && other.id !== null && other.id !== id);
+  return id === `role_${name.toLowerCase()}` || (id !== null && isTwin) ? `${name} (${id})` : name;
 }
 
 interface SetItems<Item> {
   readonly keyOf: (item: Item) => string;
   readonly nameOf: (item: Item) => string;
-  /** Text in the rows of a diff. */
-  readonly labelOf: (item: Item) => string;
+  /** Text in the rows of a diff, beside other items. */
+  readonly labelOf: (item: Item, others: readonly Item[]) => string;
 }
 
 function setOf<Item>({
@@ -65,8 +66,12 @@ function setOf<Item>({
         ...after.filter((item) => parts.has(keyOf(item))),
       ]),
     inverted: ({ added, removed }) => ({ added: removed, removed: added }),
-    lines: (items) => items.map(labelOf),
-    changedLines: ({ added, removed }) => ({ removed: removed.map(labelOf), added: added.map(labelOf) }),
+    lines: (items) => items.map((item) => labelOf(item, items)),
+    changedLines: ({ added, removed }) => {
+      const labels = (items: readonly Item[]): readonly string[] =>
+        items.map((item) => labelOf(item, [...removed, ...added]));
+      return { removed: labels(removed), added: labels(added) };
+    },
     surprises: (field, planned, live) => {
       const names = (items: readonly Item[]): string =>
         items.map((item) => quoteIfNeeded(nameOf(item))).join(", ");

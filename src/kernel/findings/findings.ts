@@ -518,8 +518,8 @@ export function toFinding(data: FindingData): Finding {
     case "member-former-differs":
       return warning(
         "member",
-        `The membership of ${name} differs from the entry of ${data.email}, the new address: ${list(data.lacking)}.`,
-        "It is left as it is, and removed once the invitation to the new address is accepted.",
+        `${name}, the previous address of ${data.email}, lacks what the entry declares: ${list(data.lacking)}.`,
+        "The old membership gains nothing; it is removed once the invitation to the new address is accepted.",
       );
     case "member-former-disabled":
       return warning(

@@ -137,7 +137,7 @@ describe("an entry with a previous address", () => {
       [
         "member-former-differs",
         OLD,
-        `The membership of ${OLD} differs from the entry of ${NEW}, the new address: "Payer", its metadata.`,
+        `${OLD}, the previous address of ${NEW}, lacks what the entry declares: "Payer", its metadata.`,
       ],
     ]);
   });

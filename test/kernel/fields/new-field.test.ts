@@ -227,7 +227,7 @@ test("a new address inherits the field, and a warning names it where the old mem
   write("renamed/access/mc3.yaml", `${text}    locale: it-IT\n`);
   const { stdout } = await runIn("renamed", "plan");
   expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-    "The membership of ada@old.example differs from the entry of ada@new.example, the new address: its locale.",
+    "ada@old.example, the previous address of ada@new.example, lacks what the entry declares: its locale.",
   );
 
   write("renamed/access/mc3.yaml", text);

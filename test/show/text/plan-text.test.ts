@@ -160,6 +160,19 @@ test("a deferred change of somebody who stays says what will change", () => {
   );
 });
 
+test("roles of one name are shown with their ids where a member moves between them", () => {
+  const plan = planOf(
+    desired({ members: [member("ada@example.com", { roles: ["role_2"] })] }),
+    live(
+      [liveRole("role_1", "Till"), liveRole("role_2", "Till")],
+      [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],
+    ),
+  );
+  expect(renderPlans([planView(plan)], PLAIN)).toContain(
+    "roles        - Till (role_1)\n                          + Till (role_2)",
+  );
+});
+
 describe("how much is shown", () => {
   const roles = Array.from({ length: 60 }, (_, index) => liveRole(`role_${index}`, `Role ${index}`));
   const people = Array.from({ length: 60 }, (_, index) =>

@@ -1,7 +1,7 @@
 import { type Round, roundsOf } from "../../kernel/apply/rounds.ts";
-import { isPasswordChange, isReinvitation } from "../../kernel/apply/write-change.ts";
+import { type Write, writesOf } from "../../kernel/apply/write-change.ts";
 import { listText } from "../../lib/text.ts";
-import type { PasswordChange, Step } from "../../model/apply.ts";
+import type { PasswordChange } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -59,28 +59,16 @@ interface AppliedOperations {
 }
 
 function operationsOf(rounds: readonly Round[], recheck: boolean): AppliedOperations {
-  const readsOf = (step: Step): readonly Operation[] =>
-    recheck && !isCreation(step) ? [`retrieve a ${step.change.resource}`] : [];
-  const first = rounds[0]?.steps ?? [];
-  const begun = new Set(first.flatMap((step) => writesOf(step)[0] ?? []));
-  const tried = new Set(begun.size === 1 ? [...first.flatMap(readsOf), ...begun] : []);
+  const neededBy = ({ id, operation }: Write): readonly Operation[] =>
+    recheck && id !== null
+      ? [operation.endsWith("role") ? "retrieve a role" : "retrieve a member", operation]
+      : [operation];
+  const begun = (rounds[0]?.steps ?? []).flatMap((step) => writesOf(step).slice(0, 1));
+  const isAlike = new Set(begun.map(({ operation }) => operation)).size === 1;
+  const tried = new Set(isAlike ? begun.flatMap(neededBy) : []);
   const steps = rounds.flatMap((round) => round.steps);
-  const needed = new Set(steps.flatMap((step) => [...readsOf(step), ...writesOf(step)]));
+  const needed = new Set(steps.flatMap((step) => writesOf(step).flatMap(neededBy)));
   return { tried: [...tried], others: [...needed].filter((operation) => !tried.has(operation)) };
-}
-
-function isCreation({ change, part }: Step): boolean {
-  return change.kind === "create" || part === "create";
-}
-
-/** Returns the operations of a step's writes, in order. */
-function writesOf({ change, part }: Step): readonly Operation[] {
-  const { resource } = change;
-  if (isReinvitation(change)) return ["create a member", "delete a member"];
-  if (isPasswordChange(change) || part === "set-aside") return [`update a ${resource}`];
-  if (part === "create") return [`create a ${resource}`];
-  if (part === "remove") return [`delete a ${resource}`];
-  return change.kind === "replace" ? [] : [`${change.kind} a ${resource}`];
 }
 
 function lacksPermissions(

@@ -193,7 +193,7 @@ export async function executeStep(step: Step, run: RunContext): Promise<StepResu
 async function executeNow({ change, ...step }: Step, run: RunContext): Promise<StepResult> {
   return isReinvitation(change)
     ? reinvite({ ...step, change }, run)
-    : sendPlanned({ ...step, change }, writeOf(change, step.part, run), run);
+    : sendPlanned({ ...step, change }, writeOf(change, step.part), run);
 }
 
 /** Sends a write if the resource is still as planned. */
@@ -223,7 +223,7 @@ async function reinvite(
   step: Step & { readonly change: Reinvitation },
   run: RunContext,
 ): Promise<StepResult> {
-  const { invite, remove, again } = reinvitationWrites(step.change, run);
+  const { invite, remove, again } = reinvitationWrites(step.change);
   const invited = await sendPlanned(step, invite, run);
   if (invited.status === "done") return removeExpired(step, invited, remove, run);
   if (!isConflict(invited)) return invited;

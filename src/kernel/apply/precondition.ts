@@ -17,8 +17,8 @@ import {
 } from "../fields/member.ts";
 import { ROLE_FIELDS, roleImage } from "../fields/role.ts";
 import { permanentName } from "../fields/temporary-name.ts";
-import { emptiedImage, isMemberUpdate, omittedFields } from "./update-member.ts";
-import { isPasswordChange, type Write, withRoleIds } from "./write-change.ts";
+import { emptiedImage, isMemberUpdate, omittedFields, withRoleIds } from "./update-member.ts";
+import { isPasswordChange, type Write } from "./write-change.ts";
 
 /** The result of the check before a write. */
 export type Precondition =
@@ -52,21 +52,13 @@ export async function checkPrecondition(
   context: PreconditionContext,
   maybeApplied: boolean,
 ): Promise<Precondition> {
-  const { id, before } = write;
-  if (id === null || before === null) return PLANNED;
-  // A new invitation does not change the expired one.
-  const after = write.part === "create" ? null : write.after;
-  const { differences, member } = isRole(before)
-    ? { differences: await checkRole({ id, before, after: isRole(after) ? after : null }, context) }
-    : await checkMember(
-        { id, before, after: isRole(after) ? null : after },
-        change,
-        write,
-        context,
-        maybeApplied,
-      );
+  if (write.id === null || write.before === null) return PLANNED;
+  const { differences, member } =
+    write.operation === "update a role" || write.operation === "delete a role"
+      ? { differences: await checkRole(write, context) }
+      : await checkMember({ ...write, id: write.id, before: write.before }, change, context, maybeApplied);
   if (differences === "gone") {
-    return isDoneIfGone(change) || (maybeApplied && after === null)
+    return isDoneIfGone(change) || (maybeApplied && write.after === null)
       ? DONE
       : stale(change, "no longer exists");
   }
@@ -85,14 +77,12 @@ function isDoneIfGone({ resource, kind }: Change): boolean {
 
 type Found = readonly string[] | "gone" | "done";
 
-interface Touching<Image> {
+type WriteTo<Resource extends string> = Extract<Write, { readonly operation: `${string} a ${Resource}` }> & {
   readonly id: string;
-  readonly before: Image;
-  readonly after: Image | null;
-}
+};
 
 async function checkRole(
-  { id, before, after }: Touching<RoleImage>,
+  { id, before, after }: WriteTo<"role">,
   { lookup, renamedRoles, signal }: PreconditionContext,
 ): Promise<Found> {
   const live = await lookup.getRole(id, signal);
@@ -107,14 +97,15 @@ async function checkRole(
 }
 
 async function checkMember(
-  { id, before, after }: Touching<MemberImage>,
+  { id, before, operation, part, ...write }: WriteTo<"member"> & { readonly before: MemberImage },
   change: Change,
-  { part }: Pick<Write, "part">,
   { lookup, createdRoles, signal }: PreconditionContext,
   maybeApplied: boolean,
 ): Promise<{ readonly differences: Found; readonly member?: LiveMember }> {
   const member = await lookup.getMember(id, signal);
   if (member === null) return { differences: "gone" };
+  // A new invitation does not change the expired one.
+  const after = operation === "create a member" ? null : write.after;
   const names = new Map([...before.roles, ...(after?.roles ?? [])].map(({ id, name }) => [id, name]));
   const live = liveValues(member, (roleId) => ({ id: roleId, name: names.get(roleId) ?? roleId }));
   const statuses = acceptableStatuses(before.status, after);
@@ -147,10 +138,6 @@ function acceptableStatuses(
   if (planned === "disabled" && after?.status === "accepted") return [planned, after.status];
   if (planned !== "pending") return [planned];
   return [planned, after === null ? "expired" : "accepted"];
-}
-
-function isRole(image: RoleImage | MemberImage | null): image is RoleImage {
-  return image !== null && "permissions" in image;
 }
 
 function stale({ resource, name }: Change, what: string): Precondition {

@@ -4,12 +4,12 @@ import type { ApplyEvent } from "../../model/events.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Recheck, WriteOptions } from "../../model/ports.ts";
 import { checkPrecondition } from "./precondition.ts";
-import type { Emptied } from "./update-member.ts";
+import { type Emptied, isMemberUpdate } from "./update-member.ts";
 import {
   isPasswordChange,
   isReinvitation,
   restoringWrite,
-  type Sent,
+  sendWrite,
   type Write,
   type WriteContext,
 } from "./write-change.ts";
@@ -22,12 +22,11 @@ export async function sendAndRestore(
   found: LiveMember | undefined,
 ): Promise<StepResult> {
   const { write, result } = await send(step, planned, run, { found });
-  const restoring =
-    result.status === "done" && result.emptied ? restoringWrite(step, result.emptied, run) : null;
-  if (result.status !== "done" || result.emptied === undefined || restoring === null) {
+  if (result.status !== "done" || result.emptied === undefined || !isMemberUpdate(step.change)) {
     return recordOutcome(step, { write, result }, run);
   }
   const { emptied, ...done } = result;
+  const restoring = restoringWrite(step.change, emptied);
   // This is recorded before the update's outcome, so that the journal of a killed run always shows that fields may be
   // empty.
   const intent = await recordIntent(step, restoring, run);
@@ -118,7 +117,7 @@ async function send(
   };
   const result = await attempt(step, write, run, { found, begin });
   if (begun.isUnrecorded) return { write: null, result: { status: "not-started" } };
-  if (result.status === "done") note(step, write, result, run);
+  if (result.status === "done") note(write, result, run);
   if (result.status === "unknown" || (result.status === "done" && !result.already)) run.written();
   // A write that was stopped while waiting for a permit was not sent, so it has not failed.
   const isKept = result.status === "failed" && run.stopped() && neverArrived(result.failure);
@@ -143,7 +142,7 @@ async function attempt(
     beforeSending: begin,
   };
   try {
-    const sent: Sent = await write.send(options, found);
+    const sent = await sendWrite(write, run, options, found ?? null);
     return { status: "done", ...sent, ...(seen.already && { already: true }) };
   } catch (error) {
     const failure = failureOf(error);
@@ -208,11 +207,10 @@ function isCheckFailure({ request }: Failure): boolean {
 }
 
 /** Records created and renamed roles for later checks. */
-function note({ change, part }: Step, { id, after }: Write, { id: createdId }: Done, run: RunContext): void {
-  if (change.resource !== "role" || after === null || !("permissions" in after)) return;
-  if (id === null && createdId !== null) run.createdRoles.set(after.name, createdId);
-  if (id !== null && (part === "set-aside" || after.name !== change.before?.name)) {
-    run.renamedRoles.set(id, after.name);
+function note(write: Write, { id }: Done, run: RunContext): void {
+  if (write.operation === "create a role" && id !== null) run.createdRoles.set(write.after.name, id);
+  if (write.operation === "update a role" && write.after.name !== write.before.name) {
+    run.renamedRoles.set(write.id, write.after.name);
   }
 }
 

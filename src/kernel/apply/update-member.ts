@@ -31,9 +31,10 @@ export interface UpdateContext {
   readonly writer: LiveWriter;
   readonly lookup: LiveLookup;
   readonly putSemantics: PutSemantics;
+  /** Returns the password of a managed user by its environment variable. */
   readonly password: (variable: string) => string;
-  /** Returns values with the ids of all roles, including those created by this run. */
-  readonly withIds: (values: MemberValues) => MemberValues;
+  /** Name → id of the roles that this run has created so far. */
+  readonly createdRoles: ReadonlyMap<string, string>;
 }
 
 /**
@@ -59,7 +60,7 @@ export async function sendMemberUpdate(
     return null;
   }
   const live = found ?? (await readMember(id, context));
-  const before = live ? liveValues(live) : context.withIds(memberValues(change.before));
+  const before = live ? liveValues(live) : withRoleIds(memberValues(change.before), context.createdRoles);
   const rounded = "metadata" in changed ? [] : (found?.rounded ?? []);
   if (putSemantics.replaces) {
     if (rounded.length > 0) throw tooLarge(rounded, found?.exact ?? {});
@@ -67,10 +68,17 @@ export async function sendMemberUpdate(
     return null;
   }
   const returned = await writer.updateMember(id, body, options);
-  const omitted = filledMemberFields(before).filter((field) => !(field in changed));
-  const shown = returned !== null && showsUpdate(returned, changed);
-  const fields = await emptiedFields(id, omitted, { returned, shown }, context);
-  return fields.length === 0 ? null : { fields, before, rounded, exact: found?.exact ?? {} };
+  const omitted = filledMemberFields(before).filter(
+    (field) => !(field in changed) && !putSemantics.kept.has(field),
+  );
+  // A response may show the member as before the update.
+  const isShown = returned !== null && showsUpdate(returned, changed);
+  const fields = await emptyAfter(id, omitted, { returned, isShown }, context);
+  if (fields === null) return null;
+  for (const field of omitted) if (!fields.includes(field)) putSemantics.kept.add(field);
+  if (fields.length === 0) return null;
+  putSemantics.replaces = true;
+  return { fields, before, rounded, exact: found?.exact ?? {} };
 }
 
 /** Sends a whole member to restore emptied fields. Throws RolecallError, including if the fields stay empty. */
@@ -86,7 +94,7 @@ export async function restoreMember(
   const update = { ...wholeUpdate(whole), ...memberUpdate(changed) };
   const returned = await context.writer.updateMember(change.id, update, options);
   const sent = filledMemberFields(whole).filter((field) => fields.includes(field));
-  const empty = await stillEmptyFields(change.id, sent, returned, context);
+  const empty = (await emptyAfter(change.id, sent, { returned, isShown: true }, context)) ?? [];
   if (empty.length > 0) {
     throw new RolecallError(
       "not-restored",
@@ -96,20 +104,23 @@ export async function restoreMember(
   if (rounded.length > 0) throw tooLarge(rounded, exact);
 }
 
-/** Returns the sent fields that are empty after an update; a response may omit fields that are not empty. */
-async function stillEmptyFields(
+/**
+ * Returns those of some fields that are empty after an update, `null` if the member is gone. A response may omit fields
+ * that are not empty, so the member is read again unless it shows the update and all of the fields.
+ */
+async function emptyAfter(
   id: string,
-  sent: readonly MemberField[],
-  returned: LiveMember | null,
+  fields: readonly MemberField[],
+  { returned, isShown }: { readonly returned: LiveMember | null; readonly isShown: boolean },
   context: UpdateContext,
-): Promise<readonly MemberField[]> {
+): Promise<readonly MemberField[] | null> {
   const emptyIn = (member: LiveMember): readonly MemberField[] => {
     const filled = filledMemberFields(liveValues(member));
-    return sent.filter((field) => !filled.includes(field));
+    return fields.filter((field) => !filled.includes(field));
   };
-  if (returned !== null && emptyIn(returned).length === 0) return [];
+  if (fields.length === 0 || (returned !== null && isShown && emptyIn(returned).length === 0)) return [];
   const now = await readAfterUpdate(id, returned, context);
-  return now === null ? [] : emptyIn(now);
+  return now && emptyIn(now);
 }
 
 /** Returns whether a response shows what was sent; if not, the response is not the state after the update. */
@@ -127,9 +138,15 @@ function tooLarge(properties: readonly string[], exact: Readonly<Record<string, 
   );
 }
 
-function changedValues(change: MemberUpdateChange, { withIds }: UpdateContext): Partial<MemberValues> {
-  const after = withIds(memberValues(change.after));
+function changedValues(change: MemberUpdateChange, { createdRoles }: UpdateContext): Partial<MemberValues> {
+  const after = withRoleIds(memberValues(change.after), createdRoles);
   return pickFields<MemberValues>(MEMBER_FIELDS, after, sentFields(change));
+}
+
+/** Returns values with the ids of roles, including those created by this run. */
+export function withRoleIds(values: MemberValues, createdRoles: ReadonlyMap<string, string>): MemberValues {
+  const roles = values.roles.map(({ id, name }) => ({ id: id ?? createdRoles.get(name) ?? null, name }));
+  return { ...values, roles };
 }
 
 /** Returns the update that sends values. */
@@ -140,29 +157,6 @@ function memberUpdate(values: Partial<MemberValues>): MemberUpdate {
 /** Returns the update that sends all values of a member. */
 function wholeUpdate(values: MemberValues): MemberUpdate {
   return heldValues<MemberValues>(MEMBER_FIELDS, values);
-}
-
-/** Returns the omitted fields that are empty after an update, and notes in `putSemantics` those that are kept. */
-async function emptiedFields(
-  id: string,
-  omitted: readonly MemberField[],
-  { returned, shown }: { readonly returned: LiveMember | null; readonly shown: boolean },
-  context: UpdateContext,
-): Promise<readonly MemberField[]> {
-  const { putSemantics } = context;
-  const emptyIn = (member: LiveMember | null): readonly MemberField[] => {
-    const filled = member === null ? omitted : filledMemberFields(liveValues(member));
-    return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
-  };
-  if (omitted.every((field) => putSemantics.kept.has(field))) return [];
-  // A response may omit fields that are not empty, or show the member as before the update.
-  const trusted = returned !== null && shown && emptyIn(returned).length === 0;
-  const now = trusted ? returned : await readAfterUpdate(id, returned, context);
-  if (now === null) return [];
-  const fields = emptyIn(now);
-  for (const field of omitted) if (!fields.includes(field)) putSemantics.kept.add(field);
-  if (fields.length > 0) putSemantics.replaces = true;
-  return fields;
 }
 
 async function readAfterUpdate(

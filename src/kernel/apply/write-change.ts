@@ -1,40 +1,24 @@
-import type { PasswordChange, Step } from "../../model/apply.ts";
-import type { ManagedProperties, MemberValues, RoleImage } from "../../model/field-values.ts";
+import type { ChangePart, PasswordChange, Step } from "../../model/apply.ts";
+import type { ManagedProperties, RoleImage } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Change, MemberChange, MemberImage, RoleChange } from "../../model/plan.ts";
-import type {
-  Created,
-  CreateMember,
-  CreateRole,
-  HoldBack,
-  LiveLookup,
-  LiveWriter,
-  RolePatch,
-  WriteOptions,
-} from "../../model/ports.ts";
+import type { Created, CreateMember, HoldBack, RolePatch, WriteOptions } from "../../model/ports.ts";
 import { pickFields, sentValues } from "../fields/field.ts";
 import { COMMON_FIELDS, type CommonValues, MANAGED_FIELDS, memberValues } from "../fields/member.ts";
-import { isRoleField, ROLE_FIELDS } from "../fields/role.ts";
+import { ROLE_FIELDS, roleDiffs } from "../fields/role.ts";
 import { temporaryName } from "../fields/temporary-name.ts";
 import {
   type Emptied,
   emptiedImage,
-  isMemberUpdate,
-  type PutSemantics,
+  type MemberUpdateChange,
   restoreMember,
   sendMemberUpdate,
   type UpdateContext,
+  withRoleIds,
 } from "./update-member.ts";
 
 /** The dependencies of a write. */
-export interface WriteContext {
-  readonly writer: LiveWriter;
-  readonly lookup: LiveLookup;
-  readonly putSemantics: PutSemantics;
-  /** Returns the password of a managed user by its environment variable. */
-  readonly password: (variable: string) => string;
-  /** Name → id of the roles that this run has created so far. */
-  readonly createdRoles: ReadonlyMap<string, string>;
+export interface WriteContext extends UpdateContext {
   /** Delays an invitation while its address is refused. */
   readonly holdBack: HoldBack;
 }
@@ -45,18 +29,53 @@ export interface Sent extends Created {
   readonly emptied?: Emptied;
 }
 
-/** A write request. */
-export interface Write {
-  readonly part: Step["part"];
-  /** The id of the resource; `null` if the write creates it; for a renewed invitation, the id of the expired one. */
-  readonly id: string | null;
-  /** The planned state before the write; `null` if it creates the resource. */
-  readonly before: RoleImage | MemberImage | null;
-  /** The state after the write; `null` if it removes the resource. */
-  readonly after: RoleImage | MemberImage | null;
-  /** Sends the request; `found` is the live member, if it was checked before. Throws RolecallError. */
-  send(options: WriteOptions, found?: LiveMember): Promise<Sent>;
-}
+/** A write request: the operation of the service, and the images between which it changes a resource. */
+export type Write = { readonly part: ChangePart } & (
+  | {
+      readonly operation: "create a role";
+      readonly id: null;
+      readonly before: null;
+      readonly after: RoleImage;
+    }
+  | {
+      readonly operation: "update a role";
+      readonly id: string;
+      readonly before: RoleImage;
+      readonly after: RoleImage;
+    }
+  | {
+      readonly operation: "create a member";
+      /** The address, or what else names the member. */
+      readonly name: string;
+      /** The expired invitation that is to be as planned; `null` if there is none, or it is removed. */
+      readonly id: string | null;
+      readonly before: MemberImage | null;
+      readonly after: MemberImage;
+      /** Sent even after a stop: otherwise, the content of the removed invitation would be lost. */
+      readonly finishes?: true;
+    }
+  | {
+      readonly operation: "update a member";
+      readonly id: string;
+      readonly before: MemberImage;
+      readonly after: MemberImage;
+      readonly change: MemberUpdateChange;
+      /** The emptied fields that it restores; absent: it makes the change. */
+      readonly restored?: Emptied;
+    }
+  | {
+      readonly operation: "delete a role";
+      readonly id: string;
+      readonly before: RoleImage;
+      readonly after: null;
+    }
+  | {
+      readonly operation: "delete a member";
+      readonly id: string;
+      readonly before: MemberImage;
+      readonly after: null;
+    }
+);
 
 /** An update of a role. */
 export type RoleUpdate = RoleChange & { readonly kind: "update" };
@@ -74,141 +93,113 @@ export function isPasswordChange(change: Change | PasswordChange): change is Pas
   return "passwordEnv" in change;
 }
 
+/** Returns the writes that a step may send, in order. */
+export function writesOf({ change, part }: Pick<Step, "change" | "part">): readonly Write[] {
+  if (!isReinvitation(change)) return [writeOf(change, part)];
+  const { invite, remove, again } = reinvitationWrites(change);
+  return [invite, remove, again];
+}
+
 /** Returns the write of a step that has a single write. */
-export function writeOf(
-  change: Exclude<Change | PasswordChange, Reinvitation>,
-  part: Step["part"],
-  context: WriteContext,
-): Write {
-  return change.resource === "role"
-    ? roleWrite(change, part, context.writer)
-    : memberWrite(change, part, context);
+export function writeOf(change: Exclude<Change | PasswordChange, Reinvitation>, part: ChangePart): Write {
+  if (change.resource === "role") return roleWrite(change, part);
+  const { name, id, before, after } = change;
+  if (before === null) return { part, operation: "create a member", name, id, before, after };
+  if (after === null) return { part, operation: "delete a member", id, before, after };
+  return { part, operation: "update a member", id, before, after, change };
 }
 
 /** Returns the writes of a reinvitation: `remove` and `again` are needed only if the service refuses `invite`. */
-export function reinvitationWrites(
-  change: Reinvitation,
-  context: WriteContext,
-): { readonly invite: Write; readonly remove: Write; readonly again: Write } {
-  const { id, before } = change;
-  const again = memberCreation(change, "create", context);
-  const invite: Write = { ...again, id, before };
-  const remove = removal("remove", change, (expired, options) =>
-    context.writer.deleteMember(expired, options),
-  );
-  // Sends the new invitation even after a stop: otherwise, its content would be lost with the removed one.
-  const finish: Write = { ...again, send: (options) => again.send({ ...options, finishes: true }) };
-  return { invite, remove, again: finish };
+export function reinvitationWrites({
+  name,
+  id,
+  before,
+  after,
+}: Reinvitation): Readonly<Record<"invite" | "remove" | "again", Write>> {
+  const creation = { part: "create", operation: "create a member", name, after } as const;
+  return {
+    invite: { ...creation, id, before },
+    remove: { part: "remove", operation: "delete a member", id, before, after: null },
+    again: { ...creation, id: null, before: null, finishes: true },
+  };
 }
 
-function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): Write {
+function roleWrite(change: RoleChange, part: ChangePart): Write {
   if (part === "set-aside" && change.before !== null) {
     const { id, before } = change;
     // The temporary name is the successor's with a suffix: after an interruption, the next run finds the role by that
     // name.
     const name = temporaryName(change.kind === "replace" ? change.after.name : before.name, id);
-    const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
-    return { part, id, before, after: { ...before, name }, send };
+    return { part, operation: "update a role", id, before, after: { ...before, name } };
   }
-  switch (change.kind) {
-    case "create":
-      return roleCreation(change.after, part, writer);
-    case "update":
-      return roleUpdate(change, part, writer);
-    case "replace":
-      return part === "create"
-        ? roleCreation(change.after, part, writer)
-        : removal(part, change, (id, options) => writer.deleteRole(id, options));
-    case "delete":
-      return removal(part, change, (id, options) => writer.deleteRole(id, options));
-    default:
-      return change satisfies never;
+  if (change.kind === "update") return roleUpdate(change, part);
+  if (change.kind === "create" || (change.kind === "replace" && part === "create")) {
+    return { part, operation: "create a role", id: null, before: null, after: change.after };
   }
+  return { part, operation: "delete a role", id: change.id, before: change.before, after: null };
 }
 
 /** Returns the write of an update, or of a part of it: only the new permissions, or everything else. */
-function roleUpdate(change: RoleUpdate, part: Step["part"], writer: LiveWriter): Write {
-  const { id, before, after } = change;
+function roleUpdate({ id, before, after }: RoleUpdate, part: ChangePart): Write {
   const permissions = after.permissions.filter((permission) => before.permissions.includes(permission));
   const narrowed = { ...after, permissions };
   const [from, to] = [part === "widen" ? narrowed : before, part === "narrow" ? narrowed : after];
-  const fields = change.fields.map(({ field }) => field).filter(isRoleField);
-  const keepsPermissions = part === "narrow" && permissions.length === before.permissions.length;
-  const changed = new Set(
-    fields.filter((field) => (field === "permissions" ? !keepsPermissions : part !== "widen")),
-  );
-  const patch = patchTo(to, changed);
-  const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, patch, options));
-  return { part, id, before: from, after: to, send };
+  return { part, operation: "update a role", id, before: from, after: to };
 }
 
-function removal(
-  part: Step["part"],
-  { id, before }: Pick<Write, "before"> & { readonly id: string },
-  remove: LiveWriter["deleteRole" | "deleteMember"],
-): Write {
-  return { part, id, before, after: null, send: (options) => writtenTo(id, remove(id, options)) };
+/** Returns the write that restores emptied fields. */
+export function restoringWrite(change: MemberUpdateChange, emptied: Emptied): Write {
+  const { id, after } = change;
+  const before = emptiedImage(after, change);
+  return { part: "restore", operation: "update a member", id, before, after, change, restored: emptied };
 }
 
-function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter): Write {
-  const { name, permissions } = after;
-  const role: CreateRole = { ...sentValues<RoleImage>(ROLE_FIELDS, "post", after), name, permissions };
-  const send: Write["send"] = (options) => writer.createRole(role, options);
-  return { part, id: null, before: null, after, send };
+/** Sends a write; `found` is the live member, if it was just checked. Throws RolecallError. */
+export async function sendWrite(
+  write: Write,
+  context: WriteContext,
+  options: WriteOptions,
+  found: LiveMember | null,
+): Promise<Sent> {
+  const { writer, holdBack } = context;
+  switch (write.operation) {
+    case "create a role": {
+      const { name, permissions } = write.after;
+      const values = sentValues<RoleImage>(ROLE_FIELDS, "post", write.after);
+      return writer.createRole({ ...values, name, permissions }, options);
+    }
+    case "create a member": {
+      const { finishes } = write;
+      const member = createdMember(write.name, write.after, context);
+      return writer.createMember(member, { ...options, holdBack, ...(finishes && { finishes }) });
+    }
+    case "update a role":
+      await writer.updateRole(write.id, patchOf(write.before, write.after), options);
+      break;
+    case "update a member": {
+      if (write.restored === undefined) {
+        const emptied = await sendMemberUpdate(write.change, context, found, options);
+        return { id: write.id, adopted: false, ...(emptied && { emptied }) };
+      }
+      await restoreMember(write.change, write.restored, context, options);
+      break;
+    }
+    case "delete a role":
+      await writer.deleteRole(write.id, options);
+      break;
+    case "delete a member":
+      await writer.deleteMember(write.id, options);
+      break;
+    default:
+      return write satisfies never;
+  }
+  return { id: write.id, adopted: false };
 }
 
 /** Returns only the changed fields, so that concurrent changes to other fields are kept. */
-function patchTo(after: RoleImage, changed: ReadonlySet<keyof RoleImage>): RolePatch {
+function patchOf(before: RoleImage, after: RoleImage): RolePatch {
+  const changed = new Set(roleDiffs(before, after).map(({ field }) => field));
   return sentValues<RoleImage>(ROLE_FIELDS, "put", pickFields<RoleImage>(ROLE_FIELDS, after, changed));
-}
-
-function memberWrite(
-  change: Exclude<MemberChange, Reinvitation>,
-  part: Step["part"],
-  context: WriteContext,
-): Write {
-  switch (change.kind) {
-    case "create":
-      return memberCreation(change, part, context);
-    case "update": {
-      const { id, before, after } = change;
-      const send: Write["send"] = async (options, found) => {
-        const emptied = await sendMemberUpdate(change, updateContext(context), found ?? null, options);
-        return { id, adopted: false, ...(emptied && { emptied }) };
-      };
-      return { part, id, before, after, send };
-    }
-    case "delete":
-      return removal(part, change, (id, options) => context.writer.deleteMember(id, options));
-    default:
-      return change satisfies never;
-  }
-}
-
-function memberCreation(
-  { name, after }: MemberChange & { readonly kind: "create" | "replace" },
-  part: Step["part"],
-  context: WriteContext,
-): Write {
-  const send: Write["send"] = async (options) =>
-    context.writer.createMember(createdMember(name, after, context), {
-      ...options,
-      holdBack: context.holdBack,
-    });
-  return { part, id: null, before: null, after, send };
-}
-
-/** Returns the write that restores emptied fields; `null` if the step did not update a member. */
-export function restoringWrite({ change }: Step, emptied: Emptied, context: WriteContext): Write | null {
-  if (!isMemberUpdate(change)) return null;
-  const { id, after } = change;
-  const send: Write["send"] = (options) =>
-    writtenTo(id, restoreMember(change, emptied, updateContext(context), options));
-  return { part: "restore", id, before: emptiedImage(after, change), after, send };
-}
-
-function updateContext({ createdRoles, ...context }: WriteContext): UpdateContext {
-  return { ...context, withIds: (values) => withRoleIds(values, createdRoles) };
 }
 
 function createdMember(name: string, image: MemberImage, context: WriteContext): CreateMember {
@@ -226,15 +217,4 @@ function createdMember(name: string, image: MemberImage, context: WriteContext):
       },
     }),
   };
-}
-
-/** Returns values with the ids of roles, including those created by this run. */
-export function withRoleIds(values: MemberValues, createdRoles: ReadonlyMap<string, string>): MemberValues {
-  const roles = values.roles.map(({ id, name }) => ({ id: id ?? createdRoles.get(name) ?? null, name }));
-  return { ...values, roles };
-}
-
-async function writtenTo(id: string, sent: Promise<void>): Promise<Created> {
-  await sent;
-  return { id, adopted: false };
 }

@@ -107,11 +107,6 @@ export function roleContent(image: RoleImage): JsonValue {
   return contents<RoleImage>(ROLE_FIELDS, image);
 }
 
-/** Returns whether a name is that of a role's field. */
-export function isRoleField(name: string): name is keyof RoleImage {
-  return name in ROLE_FIELDS;
-}
-
 /** Returns a custom role at the service that is as its entry declares. */
 export function roleAsDeclared(role: DesiredRole, id: string): LiveRole {
   return liveRoleOf(roleImage(role), id);

@@ -119,6 +119,9 @@ export function progressDisplay(
 ): ShownProgress {
   let current: Progress | null = null;
   let isVerifying = false;
+  /** When reading began, and how many merchants were read since. */
+  let began = 0;
+  let read = 0;
   /** Mean time in which a merchant was read, with others side by side, in ms. */
   let readMs = 0;
   const display = (progress: Progress): void => {
@@ -134,17 +137,19 @@ export function progressDisplay(
       current?.live(event, io.monotonic());
     },
     reading(merchants) {
+      [began, read] = [io.monotonic(), 0];
       display(
         readingProgress(
           sortNaturally(merchants, (code) => code),
-          io.monotonic(),
+          began,
         ),
       );
     },
     read(merchant, problem) {
-      current?.read(merchant, problem, io.monotonic());
-      const view = current?.view(io.monotonic());
-      if (view) readMs = view.elapsedMs / Math.max(view.counts.done, 1);
+      const now = io.monotonic();
+      current?.read(merchant, problem, now);
+      if (problem === null) read += 1;
+      readMs = (now - began) / Math.max(read, 1);
     },
     applying(plans) {
       const counts = sortNaturally(plans, ({ merchant }) => merchant).map(({ merchant, changes }) => ({

@@ -90,7 +90,7 @@ export function openService(options: OpenServiceOptions = {}): RemoteService {
     },
     async read(merchant) {
       const { reader } = services.of(resolveConnection(merchant, baseUrl, io.env, BASE_URL));
-      return reader.read(merchant.merchant, namedRoleIds(merchant), merchant.members?.length);
+      return reader.read(merchant.merchant, namedRoleIds(merchant));
     },
   };
   // The environment has the keys: a program that logs its service must not log them.

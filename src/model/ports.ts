@@ -5,10 +5,9 @@ import type { LiveMember, LiveRole, LiveState } from "./live.ts";
 export interface LiveReader {
   /**
    * Reads the consistent state of one merchant. `roleIds` are the role ids in the file: those that the service does not
-   * list are retrieved one by one. `members` estimates the number of members, to request pages before the service has
-   * returned the total.
+   * list are retrieved one by one.
    */
-  read(merchant: string, roleIds: readonly string[], members?: number): Promise<LiveState>;
+  read(merchant: string, roleIds: readonly string[]): Promise<LiveState>;
 }
 
 /** A role to create. */

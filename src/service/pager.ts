@@ -13,9 +13,6 @@ export const DEFAULT_MAX_ITEMS = 250_000;
 const LISTINGS = 3;
 /** Number of pages without new items that ends a listing. */
 const MAX_REPEATED_PAGES = 2;
-/** Maximum number of pages requested before the total is known. */
-const MAX_EARLY_PAGES = 4;
-
 /** Counts the pages without new items, over all listings. */
 interface Repeats {
   pages: number;
@@ -44,18 +41,13 @@ export function checkSize(what: string, items: number, maxItems: number): void {
 export type ListProgress = (read: number, total: number | null) => void;
 
 /**
- * Lists all items consistently: starts over if the list changes meanwhile, and throws after three times. `what` names
- * the list in messages, as in "The member list of MC1"; `expected` estimates the number of items, and above `maxItems`
- * it throws.
+ * Lists all items consistently: starts over if the list changes meanwhile, and throws after three times, or above
+ * `maxItems`. `what` names the list in messages, as in "The member list of MC1".
  */
 export async function listAll<Item extends Listed>(
   what: string,
   readPage: ReadPage<Item>,
-  {
-    maxItems,
-    expected = 0,
-    progress = () => undefined,
-  }: { readonly maxItems: number; readonly expected?: number; readonly progress?: ListProgress },
+  { maxItems, progress = () => undefined }: { readonly maxItems: number; readonly progress?: ListProgress },
 ): Promise<readonly Item[]> {
   const firsts = new Set<string>();
   const firstIds = new Set<string>();
@@ -73,11 +65,7 @@ export async function listAll<Item extends Listed>(
     return page;
   };
   for (let listing = 1; listing <= LISTINGS; listing += 1) {
-    const items = await listOnce(
-      listing === 1 ? withReadAhead(recordFirstPages, expected) : recordFirstPages,
-      progress,
-      repeats,
-    );
+    const items = await listOnce(recordFirstPages, progress, repeats);
     if (items !== null) return items;
   }
   // Concurrent changes do not make a list return the same page twice.
@@ -94,25 +82,6 @@ export async function listAll<Item extends Listed>(
   throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, {
     hint: "It is probably being changed right now. Run the command again later.",
   });
-}
-
-/** Requests a few expected pages together with the first, which saves a round trip. */
-function withReadAhead<Item>(readPage: ReadPage<Item>, expected: number): ReadPage<Item> {
-  const asked = new Map<number, Promise<Page<Item>>>();
-  return (offset) => {
-    const page = asked.get(offset) ?? readPage(offset);
-    for (
-      let next = PAGE_SIZE;
-      offset === 0 && next < expected && asked.size < MAX_EARLY_PAGES;
-      next += PAGE_SIZE
-    ) {
-      const early = readPage(next);
-      // If the page is not needed, its failure does not matter.
-      early.catch(() => undefined);
-      asked.set(next, early);
-    }
-    return page;
-  };
 }
 
 /** Lists all items once; `null` if the pages are inconsistent. */

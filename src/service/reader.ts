@@ -1,4 +1,5 @@
 import { mapConcurrent } from "../lib/map-concurrent.ts";
+import { memoized } from "../lib/memoized.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/events.ts";
 import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
@@ -18,11 +19,11 @@ export function createReader(
 ): LiveReader {
   const sharePredefined = createRoleSharer();
   return {
-    async read(merchant, roleIds, expected = 0) {
+    async read(merchant, roleIds) {
       const [state, caller] = await Promise.all([
         withSharedAbort(clientOf(merchant), (calls) => {
           const retrieve = (id: string) => sharePredefined(id, () => retrieveRole(calls, merchant, id));
-          return readAll(calls, { merchant, roleIds, expected, maxItems }, retrieve, emit);
+          return readAll(calls, { merchant, roleIds, maxItems }, retrieve, emit);
         }),
         findCurrentMember(merchant),
       ]);
@@ -50,24 +51,20 @@ async function withSharedAbort<T>(client: Client, work: (client: Client) => Prom
     return await work({ send });
   } catch (error) {
     failed = { error };
+    for (const call of calls) call.abort(error);
     throw error;
-  } finally {
-    // Also pages that were requested early and are not needed.
-    for (const call of calls) call.abort(failed?.error ?? new Error("everything is read"));
   }
 }
 
 interface Wanted {
   readonly merchant: string;
   readonly roleIds: readonly string[];
-  /** Estimated number of members. */
-  readonly expected: number;
   readonly maxItems: number;
 }
 
 async function readAll(
   client: Client,
-  { merchant, roleIds, expected, maxItems }: Wanted,
+  { merchant, roleIds, maxItems }: Wanted,
   retrieveOne: (id: string) => Promise<LiveRole | null>,
   emit: (event: LiveEvent) => void,
 ): Promise<Omit<LiveState, keyof CurrentMember>> {
@@ -94,7 +91,6 @@ async function readAll(
   const [roles, members] = await Promise.all([
     listAndNamed(),
     listMembers(client, merchant, {
-      expected,
       maxItems,
       progress: (read, total) => emit({ type: "read", merchant, members: read, total }),
     }),
@@ -146,8 +142,6 @@ export async function listRoles(client: Client, merchant: string): Promise<reado
 interface Listing {
   /** Prefix of the address. */
   readonly email?: string;
-  /** Estimated number of members. */
-  readonly expected?: number;
   readonly maxItems?: number;
   readonly progress?: ListProgress;
 }
@@ -170,29 +164,15 @@ export async function listMembers(
   return listAll(`The member list of ${merchant}`, readPage, { ...listing, maxItems });
 }
 
-/** A node of the trie of known lists. */
-interface Known {
-  list?: readonly string[];
-  readonly next: Map<string, Known>;
-}
-
 /**
  * Creates a function that returns one shared list for equal lists: most of 100,000 members hold one of a few sets of
  * roles, and a list for each takes a fifth of the memory.
  */
 export function createInterner(): (list: readonly string[]) => readonly string[] {
-  const root: Known = { next: new Map() };
-  return (list) => {
-    let node = root;
-    for (const text of list) {
-      const existing = node.next.get(text);
-      const next: Known = existing ?? { next: new Map() };
-      if (existing === undefined) node.next.set(text, next);
-      node = next;
-    }
-    node.list ??= list;
-    return node.list;
-  };
+  return memoized(
+    (list) => list,
+    (list) => JSON.stringify(list),
+  );
 }
 
 /** Creates the lookup of single roles and members of one merchant. */

@@ -102,7 +102,7 @@ export function sessionOpener(
       },
       plan: async (leaveOut = new Set()) => {
         const idsInFiles = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
-        const live = await reader.read(state.merchant, idsInFiles, state.members?.length);
+        const live = await reader.read(state.merchant, idsInFiles);
         checkEnvironment(state, connection, live.sandbox);
         const recorded = await options.recorded?.(state.merchant);
         const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime, recorded);

@@ -117,7 +117,7 @@ async function runAll(stopAt = Number.POSITIVE_INFINITY): Promise<Run> {
   listen = (event) => reading.live(event, clock.now());
   const plans: Plan[] = [];
   const readAll = mapConcurrent([...CODES.entries()], 24, async ([index, code]) => {
-    const live = await service.reader.read(code, [], peopleAt(index).length);
+    const live = await service.reader.read(code, []);
     plans[index] = planOf(stateOf(index), live);
     reading.read(code, null, clock.now());
   });

@@ -89,7 +89,7 @@ function judged(
 ): readonly LocatedProblem[] {
   if (declared === null) return [];
   const breaches = judge(declared, now);
-  const rules = rulesFor(merchant.roles, enforcements);
+  const rules = rulesFor(merchant.renamed, enforcements);
   const enforced = rules.map((rule) => ({
     file: rule.file,
     breaches: judge(
@@ -117,16 +117,13 @@ function judged(
   ];
 }
 
-/** Returns the rules that are enforced on a merchant's file, with the current names of its roles. */
+/** Returns the rules that are enforced on a merchant's file, with the current names of its roles by their previous ones. */
 function rulesFor(
-  roles: Parameters<typeof renamedRoles>[0],
+  renamed: ReadonlyMap<string, string>,
   enforcements: readonly Enforcement[],
 ): readonly { readonly file: RulesFile; readonly rules: EnforcedRules }[] {
-  const files = enforcedFiles(enforcements);
-  if (files.length === 0) return [];
-  const renamed = renamedRoles(roles);
   const currentName = (role: string): string => renamed.get(role) ?? role;
-  return files.map((file) => {
+  return enforcedFiles(enforcements).map((file) => {
     const { contents, rules } = file;
     return {
       file,
@@ -198,7 +195,7 @@ function normalise(
   );
   const renamed = renamedRoles(included ?? []);
   const currentName = (role: string): string => renamed.get(role) ?? role;
-  const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
+  const enforced = rulesFor(renamed, enforcements).map(({ rules }) => rules);
   const ownEnforcements = enforcements.filter(({ by }) => by === undefined);
   // Files agree with the settings of enforced rules, and the leavers of those rules count.
   const settings = [...validFiles, ...enforcedFiles(ownEnforcements).flatMap(({ contents }) => contents)];

@@ -6,7 +6,7 @@ import { locationOf, type RawFile } from "../schema/raw-file.ts";
 import { keysAt } from "../schema/schema-keys.ts";
 import { breachProblems } from "../validate/judging.ts";
 import { knownProtectedRoles, knownRoles } from "../validate/references.ts";
-import type { RuleContext } from "../validate/rule-context.ts";
+import { namesIn, type RuleContext } from "../validate/rule-context.ts";
 import { listOf, sameValue, valueAt } from "../values/values.ts";
 import type { Enforcement, RulesFile } from "./load-project.ts";
 
@@ -115,15 +115,13 @@ function knownNames(merchant: RuleContext, files: readonly RulesFile[]): readonl
   const included = new Set(merchant.rawFiles.map(({ file }) => file));
   const rules = files.flatMap(({ rawFiles }) => rawFiles.filter(({ file }) => !included.has(file)));
   if (rules.length === 0) return [];
-  const ruleContext: RuleContext = {
+  const context: RuleContext = {
     ...merchant,
-    rawFiles: rules,
-    enforced: [...merchant.rawFiles, ...merchant.enforced],
-    adjustments: [],
+    names: namesIn(rules),
     members: [],
     referencedRoles: new Set(),
   };
-  return [...knownRoles(ruleContext), ...knownProtectedRoles(ruleContext)];
+  return [...knownRoles(context), ...knownProtectedRoles(context)];
 }
 
 /** Converts breaches of enforced rules to problems in the merchant's files, with the rule that each breaks. */

@@ -2,13 +2,7 @@ import { openSuggester } from "../../lib/suggest.ts";
 import { DEFAULT_ESCALATION } from "../../model/desired.ts";
 import type { FileLocation, LocatedProblem, Path, Problem } from "../problems/problem.ts";
 import { limitsInFile } from "../rules/settings/every-setting.ts";
-import {
-  locationOf,
-  type RawAdjustment,
-  type RawFile,
-  type RawRole,
-  renamedRoles,
-} from "../schema/raw-file.ts";
+import { locationOf, type RawAdjustment, type RawFile, type RawRole } from "../schema/raw-file.ts";
 import { MAX_PERMISSIONS } from "../values/limits.ts";
 import { fieldsOf, kindOf, listOf, repeats, textOf, valueAt } from "../values/values.ts";
 import type { RuleContext } from "./rule-context.ts";
@@ -27,10 +21,9 @@ export function plainAdjustments({ adjustments }: RawFile): readonly Problem[] {
 
 /** Requires that a merchant's own file adjusts an included role, once, and that each permission changes it. */
 export function soundAdjustments(merchant: RuleContext): readonly LocatedProblem[] {
-  const { adjustments, main, complete } = merchant;
+  const { adjustments, main, complete, renamed } = merchant;
   if (adjustments.length === 0) return [];
   const ownAdjustments = adjustments.filter(({ file }) => file === main);
-  const renamed = renamedRoles(merchant.roles);
   const currentName = ({ name }: RawAdjustment): string | null => name && (renamed.get(name) ?? name);
   return [
     ...repeats(ownAdjustments, currentName).map(
@@ -46,12 +39,15 @@ export function soundAdjustments(merchant: RuleContext): readonly LocatedProblem
   ];
 }
 
-function problemsOf(adjustment: RawAdjustment, { main, roles }: RuleContext): readonly LocatedProblem[] {
+function problemsOf(
+  adjustment: RawAdjustment,
+  { main, roles, renamed }: RuleContext,
+): readonly LocatedProblem[] {
   const { name, file } = adjustment;
   const location = nameOf(adjustment);
   if (name === null) return [];
   if (file !== main) return [{ code: "adjust-included", role: name, location }];
-  const current = renamedRoles(roles).get(name) ?? name;
+  const current = renamed.get(name) ?? name;
   const role = roles.find((candidate) => candidate.name === current);
   if (role === undefined) {
     const names = roles.flatMap((candidate) => (candidate.file === main ? [] : (candidate.name ?? [])));
@@ -125,11 +121,10 @@ interface Limit {
 
 /** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
 export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
-  const { main, rawFiles, roles } = merchant;
+  const { main, rawFiles, renamed } = merchant;
   if (rawFiles.length < 2) {
     return [];
   }
-  const renamed = renamedRoles(roles);
   const limits = rawFiles.flatMap(({ file, fields }) =>
     limitsInFile(fields).map(({ role, unit, ...limit }): Limit => {
       const [section, setting] = limit.path;

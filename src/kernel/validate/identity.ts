@@ -9,10 +9,9 @@ import {
   type RawFile,
   type RawMember,
   type RawRole,
-  renamedRoles,
 } from "../schema/raw-file.ts";
 import { repeats } from "../values/values.ts";
-import { ignoredAt, type RuleContext } from "./rule-context.ts";
+import type { RuleContext } from "./rule-context.ts";
 
 /** Requires unique names and pinned ids of roles, across files. */
 export function noDuplicateRoles({ roles }: RuleContext): readonly LocatedProblem[] {
@@ -172,7 +171,7 @@ function previousNameSites(): (role: RawRole, name: string) => FileLocation {
 export function noIgnoredEntries(merchant: RuleContext): readonly LocatedProblem[] {
   const ignoresRole = openIgnores(merchant, "roles");
   const ignoresMember = openIgnores(merchant, "members");
-  const renamed = renamedRoles(merchant.roles);
+  const { renamed } = merchant;
   return [
     ...merchant.roles.flatMap((role) => {
       const first = ignoresRole(role.name, role.id);
@@ -207,7 +206,7 @@ type Ignores = (name: string | null, id: string | null) => FileLocation | null;
 
 /** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
 function openIgnores(merchant: RuleContext, key: "roles" | "members"): Ignores {
-  const patterns = ignoredAt(merchant, key).flatMap(({ value, location }) =>
+  const patterns = merchant.ignored[key].flatMap(({ value, location }) =>
     typeof value === "string" ? [{ value, location }] : [],
   );
   if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;

@@ -11,7 +11,6 @@ import {
   type RawDates,
   type RawFile,
   type RawMember,
-  renamedRoles,
   rolesByOtherNames,
 } from "../schema/raw-file.ts";
 import { countOf, fieldsOf, listOf, textOf, valueAt } from "../values/values.ts";
@@ -74,8 +73,7 @@ function openPlaces(view: RuleContext): Places {
     groupByKey(view.members, ({ address }) => address).map((group) => [group[0].address ?? "", group]),
   );
   const otherNames = rolesByOtherNames(view.roles);
-  const formerNames = renamedRoles(view.roles);
-  const current = (name: string): string => formerNames.get(name) ?? name;
+  const current = (name: string): string => view.renamed.get(name) ?? name;
   return {
     ...view,
     entries,

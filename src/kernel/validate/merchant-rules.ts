@@ -11,7 +11,6 @@ import {
   type RawFile,
   type RawGrant,
   type RawMember,
-  renamedRoles,
   rolesByOtherNames,
 } from "../schema/raw-file.ts";
 import { keysAt } from "../schema/schema-keys.ts";
@@ -219,8 +218,7 @@ function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] 
 }
 
 /** Requires that the minimum number of holders of a role does not exceed its maximum. */
-function possibleHolders({ rawFiles, roles }: RuleContext): readonly LocatedProblem[] {
-  const renamed = renamedRoles(roles);
+function possibleHolders({ rawFiles, renamed }: RuleContext): readonly LocatedProblem[] {
   const strictest = (direction: SettingLimit["stricter"]) => {
     const limits = new Map<string, SettingLimit & { readonly location: FileLocation }>();
     for (const { file, fields } of rawFiles) {

@@ -3,18 +3,8 @@ import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { groupByKey } from "../../lib/text.ts";
 import { isLikeRoleId, PREDEFINED_ROLES, predefinedRole, UNASSIGNABLE_ROLES } from "../../model/live.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
-import { namesInFile } from "../rules/settings/every-setting.ts";
-import type { SettingName } from "../rules/settings/setting-kinds.ts";
-import {
-  grantPath,
-  locationOf,
-  memberLocation,
-  type RawFile,
-  type RawLeaver,
-  renamedRoles,
-} from "../schema/raw-file.ts";
-import { listOf, valueAt } from "../values/values.ts";
-import { ignoredAt, type RuleContext } from "./rule-context.ts";
+import { grantPath, locationOf, memberLocation, type RawLeaver } from "../schema/raw-file.ts";
+import type { LocatedName, RuleContext } from "./rule-context.ts";
 
 interface Reference {
   readonly text: string;
@@ -25,12 +15,11 @@ interface Reference {
 export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const open = !merchant.rolesComplete;
   const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
-  const renamed = renamedRoles(merchant.roles);
   const suggest = openSuggester([...names, ...PREDEFINED_ROLES]);
   const mayBeIgnored = openIgnored(merchant, "roles");
   const isKnown = (role: string) =>
-    isLikeRoleId(role) || names.has(role) || renamed.has(role) || mayBeIgnored(role);
-  const rules = ruleReferences(merchant);
+    isLikeRoleId(role) || names.has(role) || merchant.renamed.has(role) || mayBeIgnored(role);
+  const rules = namesOf("role", merchant);
   const isOwn = ({ location }: Reference) => location.file === merchant.main;
   const unknown = (references: readonly Reference[]) =>
     references.flatMap(({ text: role, location }) => {
@@ -61,7 +50,7 @@ export function usualRoleIds(merchant: RuleContext): readonly LocatedProblem[] {
   ]);
   const suggest = openSuggester(PREDEFINED_ROLES);
   const isUsual = (role: string) => !isLikeRoleId(role) || known.has(role);
-  return [...grantReferences(merchant, isUsual), ...ruleReferences(merchant)].flatMap(
+  return [...grantReferences(merchant, isUsual), ...namesOf("role", merchant)].flatMap(
     ({ text: role, location }): readonly LocatedProblem[] => {
       const near = isUsual(role) ? null : suggest(role);
       return near === null ? [] : [{ code: "similar-role-id", role, near, location }];
@@ -71,14 +60,14 @@ export function usualRoleIds(merchant: RuleContext): readonly LocatedProblem[] {
 
 /** Warns once in each file of references to a role by its previous name, which still works. */
 export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem[] {
-  const renamed = renamedRoles(merchant.roles);
+  const { renamed } = merchant;
   if (renamed.size === 0) {
     return [];
   }
   const references = [
     ...grantReferences(merchant, (role) => !renamed.has(role)),
-    ...ruleReferences(merchant),
-    ...merchant.rawFiles.flatMap(protectedRoles),
+    ...namesOf("role", merchant),
+    ...namesOf("role-pattern", merchant),
     ...merchant.adjustments.flatMap(({ file, path, name }) =>
       name === null ? [] : [{ text: name, location: locationOf(file, [...path, "name"]) }],
     ),
@@ -97,16 +86,12 @@ export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem
 export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const open = !merchant.rolesComplete;
   const isOwn = ({ location }: Reference) => location.file === merchant.main;
-  const references = merchant.rawFiles
-    .flatMap(protectedRoles)
-    .filter((reference) => !open || !isOwn(reference));
+  const references = namesOf("role-pattern", merchant).filter((reference) => !open || !isOwn(reference));
   if (references.length === 0) {
     return [];
   }
   const names = merchant.roles.flatMap(({ name }) => name ?? []);
-  const lowerNames = new Set(
-    [...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()),
-  );
+  const lowerNames = new Set([...names, ...merchant.renamed.keys()].map((name) => name.toLowerCase()));
   const suggest = openSuggester([...new Set(names)]);
   const mayBeIgnored = openIgnored(merchant, "roles");
   const isKnown = (role: string) =>
@@ -125,10 +110,6 @@ export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProb
     });
 }
 
-function protectedRoles(raw: RawFile): readonly Reference[] {
-  return namesOf(raw, "role-pattern");
-}
-
 /** Returns the grants of unknown roles. */
 function grantReferences(
   { members, referencedRoles }: RuleContext,
@@ -145,17 +126,9 @@ function grantReferences(
   );
 }
 
-/** Returns the role names in policies, guards and checks of all files. */
-function ruleReferences(merchant: RuleContext): readonly Reference[] {
-  return merchant.rawFiles.flatMap((raw) => namesOf(raw, "role"));
-}
-
-function namesOf({ file, fields }: RawFile, what: SettingName["what"]): readonly Reference[] {
-  return namesInFile(fields).flatMap((name) =>
-    name.what === what
-      ? [{ text: name.text, location: { ...locationOf(file, name.path), at: name.at } as FileLocation }]
-      : [],
-  );
+/** Returns the names in policies, guards and checks of all files that stand for the same thing. */
+function namesOf(what: LocatedName["what"], { names }: RuleContext): readonly Reference[] {
+  return names.filter((name) => name.what === what);
 }
 
 /** Requires that checks name declared members, if all members are declared. */
@@ -163,8 +136,7 @@ export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
   if (!merchant.membersComplete) {
     return [];
   }
-  const ownFiles = merchant.rawFiles.filter(({ file }) => file === merchant.main);
-  const references = ownFiles.flatMap((raw) => namesOf(raw, "member"));
+  const references = namesOf("member", merchant).filter(({ location }) => location.file === merchant.main);
   if (references.length === 0) {
     return [];
   }
@@ -180,7 +152,8 @@ export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
 }
 
 /** Warns wherever a file still has the address of somebody who has left. */
-export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): readonly LocatedProblem[] {
+export function noLeavers(merchant: RuleContext): readonly LocatedProblem[] {
+  const { leavers, members, ignored, rawFiles, now } = merchant;
   const leaversByAddress = new Map<string, RawLeaver>();
   for (const leaver of leavers) {
     const { address, from } = leaver;
@@ -191,16 +164,17 @@ export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): rea
   if (leaversByAddress.size === 0) {
     return [];
   }
+  const ownFiles = new Set(rawFiles.map(({ file }) => file));
   const addresses = [
     ...members.flatMap((member) => [
       ...(member.email === null ? [] : [{ text: member.email, location: memberLocation(member, "email") }]),
       ...member.previously.map((text) => ({ text, location: memberLocation(member, "previously") })),
     ]),
-    ...rawFiles.flatMap((raw) => [
-      ...namesOf(raw, "member"),
-      ...namesOf(raw, "member-pattern"),
-      ...textsAt(raw, ["ignore", "members"]),
-    ]),
+    ...namesOf("member", merchant),
+    ...namesOf("member-pattern", merchant),
+    ...ignored.members.flatMap(({ value, location }) =>
+      typeof value === "string" && ownFiles.has(location.file) ? [{ text: value, location }] : [],
+    ),
   ];
   return addresses.flatMap(({ text, location }): readonly LocatedProblem[] => {
     const leaver = leaversByAddress.get(text.toLowerCase());
@@ -233,17 +207,12 @@ export function assignableGrants({ members, now }: RuleContext): readonly Locate
   );
 }
 
-/** Returns the texts of a list of a file. */
-function textsAt({ file, fields }: RawFile, path: Path): readonly Reference[] {
-  return textsIn(listOf(valueAt(fields, path)), file, path);
-}
-
 /** Returns the texts of the list at a path, as far as they are wanted. */
 function textsIn(
   list: readonly unknown[],
   file: string,
   path: Path,
-  isWanted: IsWanted = (text) => typeof text === "string",
+  isWanted: IsWanted,
 ): readonly Reference[] {
   return list.flatMap((text, index) =>
     isWanted(text) ? [{ text, location: locationOf(file, [...path, index]) }] : [],
@@ -283,8 +252,8 @@ const MIN_COMMON_USES = 3;
 
 /** Warns of a permission used once that resembles a frequent one. */
 export function usualPermissions(merchant: RuleContext): readonly LocatedProblem[] {
-  const { roles, adjustments, rawFiles } = merchant;
-  const rulePermissions = rawFiles.flatMap((raw) => namesOf(raw, "permission"));
+  const { roles, adjustments } = merchant;
+  const rulePermissions = namesOf("permission", merchant);
   const counts = new Map<unknown, number>();
   const lists = [
     ...roles.map(({ permissions }) => permissions),
@@ -324,9 +293,7 @@ type IsWanted = (text: unknown) => text is string;
  */
 function openIgnored(merchant: RuleContext, key: "roles" | "members"): (text: string) => boolean {
   const beginnings = new Set(
-    ignoredAt(merchant, key).map(({ value }) =>
-      (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase(),
-    ),
+    merchant.ignored[key].map(({ value }) => (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase()),
   );
   return (text) => {
     const lower = text.slice(0, MAX_NAME).toLowerCase();

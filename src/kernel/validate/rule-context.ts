@@ -1,4 +1,6 @@
 import type { FileLocation } from "../problems/problem.ts";
+import { namesInFile } from "../rules/settings/every-setting.ts";
+import type { SettingName } from "../rules/settings/setting-kinds.ts";
 import {
   currentAddresses,
   locationOf,
@@ -7,6 +9,7 @@ import {
   type RawLeaver,
   type RawMember,
   type RawRole,
+  renamedRoles,
 } from "../schema/raw-file.ts";
 import { fieldsOf, joinLists, listOf, repeats } from "../values/values.ts";
 
@@ -15,13 +18,18 @@ export interface RuleContext {
   /** The merchant's own file; the others may be shared with merchants of other roles and members. */
   readonly main: string;
   readonly rawFiles: readonly RawFile[];
-  /** The files with enforced rules: only their `sync`, `ignore` and `leavers` count. */
-  readonly enforced: readonly RawFile[];
   readonly roles: readonly RawRole[];
+  /** The current names of roles by their previous names. */
+  readonly renamed: ReadonlyMap<string, string>;
   readonly adjustments: readonly RawAdjustment[];
   /** Each under its current address, also where a file uses a previous one. */
   readonly members: readonly RawMember[];
+  /** Those of enforced rules, too. */
   readonly leavers: readonly RawLeaver[];
+  /** The patterns of `ignore`, and those of enforced rules. */
+  readonly ignored: Readonly<Record<"roles" | "members", readonly Pattern[]>>;
+  /** The names in policies, guards and checks. */
+  readonly names: readonly LocatedName[];
   /** True if every file could be read. */
   readonly complete: boolean;
   /** True if no other role can exist: the section is managed and authoritative, and every role has a name. */
@@ -35,11 +43,24 @@ export interface RuleContext {
   readonly referencedRoles: ReadonlySet<string>;
 }
 
+/** An entry of `ignore`, which may be no text. */
+interface Pattern {
+  readonly value: unknown;
+  readonly location: FileLocation;
+}
+
+/** A name or a pattern in a setting. */
+export interface LocatedName {
+  readonly what: SettingName["what"];
+  readonly text: string;
+  readonly location: FileLocation;
+}
+
 /** The input of a rule context. */
-export interface RuleContextInput {
+interface RuleContextInput {
   readonly main: string;
   readonly rawFiles: readonly RawFile[];
-  /** Absent: none. */
+  /** The files with enforced rules: only their `sync`, `ignore` and `leavers` count. Absent: none. */
   readonly enforced?: readonly RawFile[];
   /** True if every file could be read. */
   readonly complete: boolean;
@@ -60,11 +81,13 @@ export function createRuleContext({
   return {
     main,
     rawFiles,
-    enforced,
     roles,
+    renamed: renamedRoles(roles),
     adjustments: rawFiles.flatMap((raw) => raw.adjustments),
     members,
     leavers: allFiles.flatMap((raw) => raw.leavers),
+    ignored: { roles: patternsOf("roles", allFiles), members: patternsOf("members", allFiles) },
+    names: namesIn(rawFiles),
     complete,
     rolesComplete:
       complete && isWhole("roles", rawFiles, allFiles) && roles.every(({ name }) => name !== null),
@@ -102,24 +125,18 @@ function isWhole(
   );
 }
 
-/** Returns the entries of a list below two keys, in all files, with their locations. */
-export function entriesAt(
-  { rawFiles }: Pick<RuleContext, "rawFiles">,
-  section: string,
-  key: string,
-): readonly { readonly value: unknown; readonly location: FileLocation }[] {
-  return rawFiles.flatMap(({ file, fields }) =>
-    listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
+function patternsOf(key: "roles" | "members", files: readonly RawFile[]): readonly Pattern[] {
+  return files.flatMap(({ file, fields }) =>
+    listOf(fieldsOf(fields["ignore"])[key]).map((value, index) => ({
       value,
-      location: locationOf(file, [section, key, index]),
+      location: locationOf(file, ["ignore", key, index]),
     })),
   );
 }
 
-/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
-export function ignoredAt(
-  { rawFiles, enforced }: RuleContext,
-  key: "roles" | "members",
-): ReturnType<typeof entriesAt> {
-  return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
+/** Returns the names in policies, guards and checks of files, with their locations. */
+export function namesIn(files: readonly RawFile[]): readonly LocatedName[] {
+  return files.flatMap(({ file, fields }) =>
+    namesInFile(fields).map(({ what, text, path, at }) => ({ what, text, location: { at, file, path } })),
+  );
 }

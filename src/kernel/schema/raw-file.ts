@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import type { From, Until } from "../../model/desired.ts";
 import { isLikeRoleId } from "../../model/live.ts";
 import type { FileLocation, Path } from "../problems/problem.ts";
@@ -112,7 +113,7 @@ export function toRawFile(file: string, value: unknown): RawFile {
     fields,
     roles: roles.filter((entry) => !isAdjustment(entry)).map(({ index, role }) => rawRole(file, index, role)),
     adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
-    members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
+    members: members.map((member, index) => rawMember(file, index, member, grantsOf)),
     leavers: listOf(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry))),
   };
 }
@@ -166,32 +167,23 @@ function rawAdjustment(
   };
 }
 
-const NO_TEXTS: readonly string[] = [];
-
 function rawMember(
   file: string,
   index: number,
   fields: Readonly<Record<string, unknown>>,
-  grants: readonly RawGrant[],
+  grantsOf: GrantReader,
 ): RawMember {
   const email = textOf(fields["email"]);
-  const roles = fields["roles"];
   return {
     file,
     index,
     email,
     address: email === null ? null : email.toLowerCase(),
     id: textOf(fields["id"]),
-    previously:
-      fields["previously"] === undefined
-        ? NO_TEXTS
-        : [fields["previously"]].flat().flatMap((address) => textOf(address)?.toLowerCase() ?? []),
-    begin: rawBegin(fields, () => ["members", index]),
-    end: rawEnd(fields, () => ["members", index]),
+    previously: [fields["previously"]].flat().flatMap((address) => textOf(address)?.toLowerCase() ?? []),
+    ...rawDates(fields, ["members", index]),
     suspended: rawSuspension(fields["suspended"], index),
-    rolesComplete: Array.isArray(roles) && grants.length === roles.length,
-    grants,
-    repeated: isAnyTwice(grants),
+    ...grantsOf(fields["roles"], index),
     fields,
   };
 }
@@ -208,31 +200,28 @@ function rawLeaver(file: string, index: number, fields: Readonly<Record<string, 
   };
 }
 
+type GrantReader = (
+  roles: unknown,
+  member: number,
+) => Pick<RawMember, "rolesComplete" | "grants" | "repeated">;
+
 /**
  * Returns a function that reads the grants of a member, as far as readable. Members whose roles are the same names share
  * one list: of 100,000 members nearly all do.
  */
-function grantReader(): (roles: unknown, member: number) => readonly RawGrant[] {
-  const grantsByList = new Map<string, readonly RawGrant[]>();
-  return (roles, member) => {
+function grantReader(): GrantReader {
+  const read = (roles: unknown, member: number): ReturnType<GrantReader> => {
     const list = listOf(roles);
-    const read = (): readonly RawGrant[] =>
-      list.map((value, index) => rawGrant(value, index, member)).filter((grant) => grant !== null);
-    if (!list.every((value) => typeof value === "string")) return read();
-    const names = JSON.stringify(list);
-    const grants = grantsByList.get(names) ?? read();
-    grantsByList.set(names, grants);
-    return grants;
+    const grants = list.flatMap((value, index) => rawGrant(value, index, member) ?? []);
+    return {
+      rolesComplete: Array.isArray(roles) && grants.length === list.length,
+      grants,
+      repeated: new Set(grants.map(({ role }) => role)).size < grants.length,
+    };
   };
-}
-
-// Below this, comparing pairs is faster than building a Set.
-const LINEAR_SEARCH_LIMIT = 8;
-
-function isAnyTwice(grants: readonly RawGrant[]): boolean {
-  return grants.length > LINEAR_SEARCH_LIMIT
-    ? new Set(grants.map(({ role }) => role)).size < grants.length
-    : grants.some(({ role }, index) => grants.findIndex((other) => other.role === role) < index);
+  const readNames = memoized((names: unknown) => read(names, 0), JSON.stringify);
+  return (roles, member) =>
+    listOf(roles).every((value) => typeof value === "string") ? readNames(roles) : read(roles, member);
 }
 
 function rawGrant(value: unknown, index: number, member: number): RawGrant | null {
@@ -248,32 +237,26 @@ function rawGrant(value: unknown, index: number, member: number): RawGrant | nul
         role,
         index,
         bare: false,
-        begin: rawBegin(fields, () => ["members", member, "roles", index]),
-        end: rawEnd(fields, () => ["members", member, "roles", index]),
+        ...rawDates(fields, ["members", member, "roles", index]),
       };
 }
 
 function rawSuspension(value: unknown, member: number): RawDates | null {
   if (value === undefined || value === false) return null;
-  const fields = fieldsOf(value);
-  const path = (): Path => ["members", member, "suspended"];
-  return { begin: rawBegin(fields, path), end: rawEnd(fields, path) };
+  return rawDates(fieldsOf(value), ["members", member, "suspended"]);
 }
 
-function rawBegin(fields: Readonly<Record<string, unknown>>, path: () => Path): RawBegin | null {
-  const from = fields["from"];
-  if (from === undefined) {
-    return null;
-  }
-  return { from: typeof from === "string" ? parseFrom(from) : null, path: [...path(), "from"] };
-}
-
-function rawEnd(fields: Readonly<Record<string, unknown>>, path: () => Path): RawEnd | null {
-  const until = fields["until"];
-  if (until === undefined) {
-    return null;
-  }
-  return { until: typeof until === "string" ? parseUntil(until) : null, path: [...path(), "until"] };
+function rawDates({ from, until }: Readonly<Record<string, unknown>>, path: Path): RawDates {
+  return {
+    begin:
+      from === undefined
+        ? null
+        : { from: typeof from === "string" ? parseFrom(from) : null, path: [...path, "from"] },
+    end:
+      until === undefined
+        ? null
+        : { until: typeof until === "string" ? parseUntil(until) : null, path: [...path, "until"] },
+  };
 }
 
 /** A role with its current and previous names, as far as readable. */

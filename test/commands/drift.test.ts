@@ -463,7 +463,7 @@ ${added === "" ? "  - { name: Aud, permissions: [a] }\n" : added}members:
       -  - { email: ben@example.com, roles: [New], metadata: { desk: 1, team: b, floor: "3" } }
       +  - { email: ann@example.com, roles: [Till, role_employee], metadata: { note: x } }
       +  - email: ben@example.com
-      +    roles: [New, role_employee]
+      +    roles: [New, role_employee] # role_employee: Employee
       +    metadata: { desk: 2, team: b, floor: "3" }
          - { email: eve@example.com, roles: [Till], suspended: { from: 2026-02-17 } }
       "

@@ -1,5 +1,5 @@
 import type { Path } from "../../kernel/problems/problem.ts";
-import type { BlockEntry } from "./block-ranges.ts";
+import type { EntryRange } from "./entry-ranges.ts";
 import {
   blanksAbove,
   blanksBelow,
@@ -13,15 +13,15 @@ import {
 } from "./splices.ts";
 import { EditRefused, type Target, type TargetEntry } from "./target.ts";
 
-/** The changes of a block: what becomes of its entries by their index, and new ones by the index that they follow. */
-export interface BlockChange {
-  readonly entries: readonly BlockEntry[];
+/** The changes of a list or mapping: what becomes of its entries by index, and new ones by the index that they follow. */
+export interface EntryChanges {
+  readonly entries: readonly EntryRange[];
   readonly kept: ReadonlyMap<number, TargetEntry>;
   readonly added: ReadonlyMap<number, readonly TargetEntry[]>;
 }
 
-/** Compares the entries of a block with a target. */
-export function changeOf(entries: readonly BlockEntry[], target: Target, path: Path): BlockChange {
+/** Compares the entries of a list or mapping with a target. */
+export function entryChanges(entries: readonly EntryRange[], target: Target, path: Path): EntryChanges {
   const indexes = new Map(entries.map(({ key }, index) => [key ?? index, index]));
   // One of several keys with the same name would stand for all.
   if (indexes.size < entries.length) throw new EditRefused("unsupported", path);
@@ -44,7 +44,7 @@ export function changeOf(entries: readonly BlockEntry[], target: Target, path: P
 }
 
 /** Returns whether nothing of a block stays, and the new content cannot be on its lines. */
-export function isReplaced(text: string, start: number, { entries, kept, added }: BlockChange): boolean {
+export function isReplaced(text: string, start: number, { entries, kept, added }: EntryChanges): boolean {
   if (kept.size > 0) return false;
   return added.size === 0 || !isFirstOnLine(text, entries[0]?.start ?? start);
 }
@@ -52,7 +52,7 @@ export function isReplaced(text: string, start: number, { entries, kept, added }
 /** Inserts new entries in front of the first one. */
 export function insertInFront(
   splices: Splices,
-  first: BlockEntry,
+  first: EntryRange,
   lines: readonly string[],
   place: { readonly floor: number; readonly column: number; readonly leavesDash: boolean },
 ): void {
@@ -68,7 +68,7 @@ export function insertInFront(
 }
 
 /** Returns whether the entries around a place stand apart by blank lines; behind the last one, as the last two do. */
-export function isSpacedAt(text: string, entries: readonly BlockEntry[], after: number): boolean {
+export function isSpacedAt(text: string, entries: readonly EntryRange[], after: number): boolean {
   const index = after + 1 < entries.length ? after + 1 : after;
   const [above, below] = [entries[index - 1], entries[index]];
   if (above === undefined || below === undefined) return false;
@@ -102,7 +102,7 @@ export interface Removed {
 /** Removes an entry with its comments and one blank line; returns null if the next removal does not depend on it. */
 export function removeEntry(
   splices: Splices,
-  entries: readonly BlockEntry[],
+  entries: readonly EntryRange[],
   index: number,
   removal: Removal,
 ): Removed | null {

@@ -6,19 +6,18 @@ import {
   isScalar,
   isSeq,
   type Node,
-  Pair,
   type Scalar,
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
 import type { Path } from "../../kernel/problems/problem.ts";
 import { fieldsOf, listOf } from "../../kernel/values/values.ts";
-import { keyText } from "../../kernel/yaml/document.ts";
 import { isSameJson } from "../../lib/json-text.ts";
 import type { JsonValue } from "../../model/json.ts";
 import {
   type Entry,
   headOf,
+  MAX_COLUMNS,
   printEntry,
   printNode,
   setHead,
@@ -27,17 +26,19 @@ import {
 } from "../format/print-document.ts";
 import { type Anchors, hasAliases, nameAnchor, nameIfHeld } from "./anchors.ts";
 import {
-  type BlockChange,
-  changeOf,
   dedentComments,
+  type EntryChanges,
+  entryChanges,
   insertInFront,
   isReplaced,
   isSpacedAt,
   type Removed,
   removeEntry,
 } from "./block-changes.ts";
-import { type BlockEntry, blockEntries, inlineRange } from "./block-ranges.ts";
+import { type EntryRange, entryRanges, inlineRange } from "./entry-ranges.ts";
+import { type FlowText, flowRemoval, insertInFlow } from "./flow-changes.ts";
 import {
+  commentText,
   inlineNode,
   inlineScalar,
   type NewStyle,
@@ -56,6 +57,7 @@ import {
   lineStart,
   restOfLine,
   type Splices,
+  spliced,
 } from "./splices.ts";
 import { EditRefused, type Remark, type Target, type TargetEntry } from "./target.ts";
 
@@ -70,12 +72,14 @@ interface Editing {
 }
 
 /** A value of a block, or the root, with its place. */
-interface Place extends Omit<BlockEntry, "entry"> {
+interface Place extends Omit<EntryRange, "entry"> {
   /** `null` for the root. */
   readonly entry: Entry | null;
   readonly path: Path;
   readonly column: number;
   readonly before: JsonValue;
+  /** True within brackets, where no value can be a block. */
+  readonly isInline: boolean;
 }
 
 /** Returns the splices that make a text mean a target. */
@@ -89,7 +93,7 @@ export function spliceDocument(
   const splices: Splices = { text, deletions: [], insertions: [] };
   const root = document.contents as Node | null;
   const editing: Editing = { splices, root, comments, hasAliases: hasAliases(root), anchors: new Map() };
-  const [first, last] = isBlock(root) ? [blockEntries(root)[0], blockEntries(root).at(-1)] : [];
+  const [first, last] = isBlock(root) ? [entryRanges(root)[0], entryRanges(root).at(-1)] : [];
   const [start, end] = inlineRange(root) ?? [first?.start ?? 0, last?.end ?? 0];
   const place = {
     entry: null,
@@ -101,6 +105,7 @@ export function spliceDocument(
     path: [],
     column: 0,
     before: value,
+    isInline: false,
   };
   spliceValue(editing, place, target);
   return splices;
@@ -133,17 +138,26 @@ function spliceValue(editing: Editing, place: Place, target: Target): void {
   const { node, before } = place;
   const settled = isSettled(editing, node, before, target);
   if (settled && !hasRemarks(target)) return;
-  const change =
-    isBlock(node) && isSameKind(node, target) ? changeOf(blockEntries(node), target, place.path) : null;
-  if (change !== null && !isReplaced(editing.splices.text, place.start, change)) {
-    spliceBlock(editing, place, change);
+  const changes =
+    isSameKind(node, target) && node.srcToken ? entryChanges(entryRanges(node), target, place.path) : null;
+  if (changes !== null && spliceEntries(editing, place, changes, target)) {
     nameAnchor(editing.anchors, node, target.value);
     insertRemarks(editing, place, target);
   } else if (settled) {
     insertRemarks(editing, place, target);
+  } else if (place.isInline) {
+    rewriteInline(editing, place, target);
   } else {
     rewrite(editing, place, target);
   }
+}
+
+/** Changes the entries of a list or mapping where they are; returns false if it has to be printed anew. */
+function spliceEntries(editing: Editing, place: Place, changes: EntryChanges, target: Target): boolean {
+  if (!isBlock(place.node)) return changes.kept.size > 0 && spliceFlow(editing, place, changes, target);
+  const isSpliced = !isReplaced(editing.splices.text, place.start, changes);
+  if (isSpliced) spliceBlock(editing, place, changes);
+  return isSpliced;
 }
 
 /** Returns the style of new values at a path: in brackets or not, as the section's other entries have them. */
@@ -175,78 +189,29 @@ const isNested = (item: unknown): boolean => {
   return isCollection(value) && value.items.length > 0;
 };
 
-/** Returns a node with the value of a target: the same one as far as it is in brackets, else a new one. */
+/** Returns a new node with the value of a target and the comment and anchor of the old one; an alias of the value stays. */
 function updated(
-  editing: Editing,
+  { anchors }: Editing,
   node: Node | null,
-  before: JsonValue,
   target: Target,
   make: (target: Target) => Node,
 ): Node {
-  const { anchors } = editing;
-  if (isAlias(node)) {
-    const named = anchors.get(node.source);
-    if (named !== undefined && isSameJson(named, target.value)) return node;
-    const fresh = make(target);
-    if (node.comment && !isBlock(fresh)) fresh.comment = node.comment;
-    return fresh;
-  }
-  if (node !== null && isSettled(editing, node, before, target)) return node;
-  if (isCollection(node) && node.flow === true && isSameKind(node, target) && isKeptInPart(target)) {
-    node.items = (target.entries ?? []).map((entry) => updatedEntry(editing, node, before, entry)) as never;
-    nameAnchor(anchors, node, target.value);
-    return node;
-  }
+  if (isAlias(node) && isSameJson(anchors.get(node.source), target.value)) return node;
   const fresh = make(target);
-  if (node !== null) {
-    if ("anchor" in node && node.anchor !== undefined) (fresh as Collection).anchor = node.anchor;
-    if (!isBlock(node) && !isBlock(fresh) && node.comment) fresh.comment = node.comment;
-    nameAnchor(anchors, node, target.value);
-  }
+  if (node === null) return fresh;
+  if (!isBlock(node) && !isBlock(fresh) && node.comment) fresh.comment = node.comment;
+  if ("anchor" in node && node.anchor !== undefined) (fresh as Collection).anchor = node.anchor;
+  nameAnchor(anchors, node, target.value);
   return fresh;
 }
 
-const isKeptInPart = ({ entries }: Target): boolean => (entries ?? []).some(({ from }) => from !== null);
-
-/** Returns an entry of a list or mapping in brackets. */
-function updatedEntry(
-  editing: Editing,
-  collection: Collection,
-  before: JsonValue,
-  { key, from, target }: TargetEntry,
-): Entry {
-  if (isSeq(collection)) {
-    if (from === null) return inlineNode(target);
-    const item = collection.items[Number(from)] as Entry;
-    // A pair in brackets without braces.
-    if (isPair(item)) return inlineNode(target);
-    const now = updated(
-      editing,
-      item,
-      (listOf(before)[Number(from)] ?? null) as JsonValue,
-      target,
-      inlineNode,
-    );
-    if (now !== item && item.commentBefore) setHead(now, item.commentBefore);
-    return now;
-  }
-  if (from === null) return new Pair(inlineScalar(key ?? ""), inlineNode(target));
-  const pairs = collection.items.filter((pair) => keyText(pair.key) === from);
-  const [pair] = pairs;
-  if (pair === undefined || pairs.length > 1) throw new EditRefused("unsupported", []);
-  if (key !== from) {
-    const head = headOf(pair);
-    pair.key = inlineScalar(key ?? "");
-    if (head?.commentBefore) setHead(pair.key as Node, head.commentBefore);
-  }
-  pair.value = updated(
-    editing,
-    pair.value as Node | null,
-    (fieldsOf(before)[String(from)] ?? null) as JsonValue,
-    target,
-    inlineNode,
-  );
-  return pair;
+/** Prints a value within brackets in the place of the old one. */
+function rewriteInline(editing: Editing, { node, start, end, key, path }: Place, target: Target): void {
+  const fresh = updated(editing, node, target, inlineNode);
+  if (fresh === node) return;
+  const range = inlineRange(node) ?? (key === null ? ([start, end] as const) : null);
+  if (range === null) throw new EditRefused("unsupported", path);
+  replaceRange(editing.splices, range, fresh, fresh.comment ?? null);
 }
 
 /** Prints a value in the place of the old one, or else its whole entry. */
@@ -259,7 +224,7 @@ function rewrite(editing: Editing, place: Place, target: Target): void {
   const oldComment = node?.comment ?? null;
   const oldNote = noteOn(listOf(before), comments);
   const at = { path, indent: entry === null ? -2 : place.column, column };
-  const fresh = updated(editing, node, before, target, (inner) => newNode(inner, at, styleAt(editing, path)));
+  const fresh = updated(editing, node, target, (inner) => newNode(inner, at, styleAt(editing, path)));
   // A new block has them among its items.
   if (!isBlock(fresh)) insertRemarks(editing, { ...place, node: fresh }, target);
   if (fresh === node && isAlias(node)) return;
@@ -276,9 +241,12 @@ function rewrite(editing: Editing, place: Place, target: Target): void {
   }
 }
 
+/** The position of a value that stays on one line, however long. */
+const ON_A_LINE = { text: "", indent: 0, column: Number.NEGATIVE_INFINITY };
+
 /** Prints a value on one line in the place of one on one line; its comment stays as it is unless it is another one. */
 function replaceRange(
-  { text, deletions, insertions }: Splices,
+  splices: Splices,
   [start, end]: readonly [number, number],
   fresh: Node,
   oldComment: string | null,
@@ -288,11 +256,21 @@ function replaceRange(
   // The anchor stands in front of the range.
   if ("anchor" in fresh) delete (fresh as Collection).anchor;
   withoutHead(fresh);
-  deletions.push([start, end]);
-  insertions.push({ at: start, text: printNode(fresh, { text, indent: 0, column: columnOf(text, start) }) });
-  if (comment === oldComment) return;
+  splices.deletions.push([start, end]);
+  splices.insertions.push({ at: start, text: printNode(fresh, ON_A_LINE) });
+  replaceComment(splices, end, oldComment, comment);
+}
+
+/** Replaces the comment behind a value, unless it stays the same. */
+function replaceComment(
+  { text, deletions, insertions }: Splices,
+  end: number,
+  before: string | null,
+  after: string | null,
+): void {
+  if (after === before) return;
   deletions.push([end, end + restOfLine(text, end).length]);
-  insertions.push({ at: end, text: comment === null ? "" : ` #${comment}` });
+  insertions.push({ at: end, text: after === null ? "" : ` #${after}` });
 }
 
 /** Prints an entry with its new value in the place of the old one. */
@@ -349,7 +327,7 @@ const indented = (lines: readonly string[], column: number): readonly string[] =
   lines.map((line) => (line === "" ? "" : " ".repeat(column) + line));
 
 /** Changes the entries of a block in which at least one entry stays or is new. */
-function spliceBlock(editing: Editing, place: Place, { entries, kept, added }: BlockChange): void {
+function spliceBlock(editing: Editing, place: Place, { entries, kept, added }: EntryChanges): void {
   const { splices } = editing;
   const { text } = splices;
   const [first] = entries;
@@ -404,10 +382,64 @@ function spliceBlock(editing: Editing, place: Place, { entries, kept, added }: B
   }
 }
 
+/** Changes the entries in brackets, at least one of which stays; returns false if their line would become too long. */
+function spliceFlow(
+  editing: Editing,
+  place: Place,
+  { entries, kept, added }: EntryChanges,
+  { value }: Target,
+): boolean {
+  const {
+    splices: { text },
+    comments,
+  } = editing;
+  const { node, before } = place;
+  const inner: Editing = {
+    ...editing,
+    anchors: new Map(editing.anchors),
+    splices: { text, deletions: [], insertions: [] },
+  };
+  const { deletions, insertions } = inner.splices;
+  const column = columnOf(text, entries[0]?.start ?? place.start);
+  const lastKept = Math.max(...kept.keys());
+  insertInFlow(inner.splices, entries, -1, printedInFlow(added.get(-1)), null);
+  for (const [index, entry] of entries.entries()) {
+    const now = kept.get(index);
+    const removal = now === undefined ? flowRemoval(text, entries, index, lastKept) : null;
+    if (removal !== null) deletions.push(removal);
+    if (now !== undefined) spliceKept(inner, place, entry, column, now, index);
+    insertInFlow(inner.splices, entries, index, printedInFlow(added.get(index)), removal);
+  }
+  const [start, end] = inlineRange(node) ?? [place.start, place.end];
+  if (!place.isInline && !text.slice(start, end).includes("\n")) {
+    const edited = spliced(inner.splices, start, end);
+    const isLonger = edited.length > end - start && columnOf(text, start) + edited.length > MAX_COLUMNS;
+    if (isLonger || edited.includes("\n")) return false;
+    const note = noteOn(listOf(before), comments);
+    if (isSeq(node) && (node.comment ?? null) === note)
+      replaceComment(inner.splices, end, note, noteOn(listOf(value), comments));
+  }
+  for (const [name, value] of inner.anchors) editing.anchors.set(name, value);
+  editing.splices.deletions.push(...deletions);
+  editing.splices.insertions.push(...insertions);
+  return true;
+}
+
+/** Prints new entries on one line each. */
+function printedInFlow(entries: readonly TargetEntry[] = []): readonly FlowText[] {
+  return entries.map(({ key, target, comment }) => {
+    const value = printNode(inlineNode(target), ON_A_LINE);
+    return {
+      text: key === null ? value : `${printNode(inlineScalar(key), ON_A_LINE)}: ${value}`,
+      comment: comment === undefined ? null : `# ${commentText(comment)}`,
+    };
+  });
+}
+
 function spliceKept(
   editing: Editing,
-  { path, before }: Place,
-  entry: BlockEntry,
+  { path, before, node, isInline }: Place,
+  entry: EntryRange,
   column: number,
   { key, from, target }: TargetEntry,
   index: number,
@@ -415,14 +447,20 @@ function spliceKept(
   const old = (key === null ? listOf(before)[index] : fieldsOf(before)[String(from)]) as
     | JsonValue
     | undefined;
-  const inner = { ...entry, path: [...path, from ?? index], column, before: old ?? null };
+  const inner = {
+    ...entry,
+    path: [...path, from ?? index],
+    column,
+    before: old ?? null,
+    isInline: isInline || !isBlock(node),
+  };
   if (key !== null && key !== from && isPair(entry.entry)) {
     const range = inlineRange(entry.entry.key as Node);
     if (range === null) throw new EditRefused("unsupported", path);
     editing.splices.deletions.push([range[0], range[1]]);
     editing.splices.insertions.push({
       at: range[0],
-      text: printNode(inlineScalar(key), { text: "", indent: 0, column: 0 }),
+      text: printNode(inlineScalar(key), ON_A_LINE),
     });
   }
   spliceValue(editing, inner, target);
@@ -437,7 +475,7 @@ function insertRemarks(
   if (remarks.length === 0) return;
   const { splices } = editing;
   const { text } = splices;
-  const [first] = isBlock(node) ? blockEntries(node) : [];
+  const [first] = isBlock(node) ? entryRanges(node) : [];
   const isBelow = first !== undefined && listOf(value).length > 0;
   const indent = isBelow ? columnOf(text, first.start) : column;
   const style = styleAt(editing, path);

@@ -24,16 +24,16 @@ test.each<[name: string, text: string, edits: readonly YamlEdit[], expected: str
     "m:\n  - roles: [a, b, c] # why\n",
   ],
   [
-    "a list in brackets over several lines is printed as fmt does, with its comments",
+    "a list in brackets over several lines keeps its lines, with or without a comma at its end",
     "a: [\n    x, # one\n    y # two\n  ]\nb: [\n  x,\n  y,\n]\n",
     [append(["a"], "z"), append(["b"], "z")],
-    "a:\n  - x # one\n  - y # two\n  - z\nb: [x, y, z]\n",
+    "a: [\n    x, # one\n    y, # two\n    z\n  ]\nb: [\n  x,\n  y,\n  z,\n]\n",
   ],
   [
     "an item of such a list goes with its comments",
     "a: [\n  x, # one\n  # about y\n  y, # two\n  z # three\n]\n",
     [remove("a", 1)],
-    "a:\n  - x # one\n  - z # three\n",
+    "a: [\n  x, # one\n  z # three\n]\n",
   ],
   [
     "the last item of such a list leaves no comma, which JSON does not allow",
@@ -66,10 +66,50 @@ test.each<[name: string, text: string, edits: readonly YamlEdit[], expected: str
     "members:\n  - email: [a]\n  - email: [{}]\n  - email: b@x.example\n",
   ],
   [
-    "what is in brackets has the spaces of fmt",
-    "a: {b: 1,  c: 2}\nb: [x, y,]\n",
+    "entries in brackets keep their bytes where another one changes, comes, or goes",
+    "{ v: 1, m: [\n  # ours\n  { e: a, r: [x, # one\n     y] },  # a\n\n  {e: b,r:  [ x,y ]}, # b\n  { e: c } ] }\n",
+    [remove("m", 0, "r", 0), append(["m", 1, "r"], "z"), set(["m", 2, "r"], ["x"])],
+    "{ v: 1, m: [\n  # ours\n  { e: a, r: [\n     y] },  # a\n\n  {e: b,r:  [ x,y, z ]}, # b\n  { e: c, r: [x] } ] }\n",
+  ],
+  [
+    "a new entry on lines in brackets has its comment above it",
+    "m: [\n  { e: a }, # a\n  # of c\n  { e: c }\n]\n",
+    [
+      { kind: "append", path: ["m"], value: { e: "b" }, comment: "why" },
+      { kind: "append", path: ["m"], value: { e: "d" } },
+      remove("m", 1),
+    ],
+    "m: [\n  { e: a }, # a\n  # why\n  { e: b },\n  { e: d }\n]\n",
+  ],
+  [
+    "a new entry with a comment makes a block of a list in brackets on one line",
+    "m: [{ e: a }]\n",
+    [{ kind: "append", path: ["m"], value: { e: "b" }, comment: "why" }],
+    "m:\n  - { e: a }\n  # why\n  - { e: b }\n",
+  ],
+  [
+    "commas at the beginnings of lines",
+    "a: [ x # one\n   , y # two\n   , z ]\nb: [ x\n   , y ]\n",
+    [remove("a", 1), append(["a"], "w"), remove("b", 0)],
+    "a: [ x # one\n   , z, w ]\nb: [ y ]\n",
+  ],
+  [
+    "a line in brackets that was too long may get shorter",
+    `m:\n  - { e: ${"a".repeat(120)}, r: [x,  y] } # why\n`,
+    [remove("m", 0, "r", 1)],
+    `m:\n  - { e: ${"a".repeat(120)}, r: [x] } # why\n`,
+  ],
+  [
+    "a pair without braces, a quoted key and an anchor in brackets",
+    'a: [ k: 1, "l" : &x 2, *x ]\n',
+    [set(["a", 0], { k: 3 }), set(["a", 1, "l"], 4)],
+    "a: [ { k: 3 }, { l: 4 }, 2 ]\n",
+  ],
+  [
+    "what is in brackets keeps its spaces",
+    "a: {b: 1,  c: 2}\nb: [ x ,y, ]\n",
     [set(["a", "d"], 3), remove("a", "b"), set(["b"], ["x", "z"])],
-    "a: { c: 2, d: 3 }\nb: [x, z]\n",
+    "a: {c: 2, d: 3}\nb: [ x, z, ]\n",
   ],
   [
     "the last key of a mapping leaves braces",

@@ -2,8 +2,8 @@ import { type CST, isPair, type Node, type YAMLMap, type YAMLSeq } from "yaml";
 import { keyText } from "../../kernel/yaml/document.ts";
 import type { Entry } from "../format/print-document.ts";
 
-/** An entry of a block with its range in the text, without comments. */
-export interface BlockEntry {
+/** An entry of a list or mapping with its range in the text, without comments and commas. */
+export interface EntryRange {
   readonly entry: Entry;
   /** `null` for an item. */
   readonly key: string | null;
@@ -16,11 +16,11 @@ export interface BlockEntry {
   readonly end: number;
 }
 
-/** Returns the entries of a block with their ranges. */
-export function blockEntries(block: YAMLMap | YAMLSeq): readonly BlockEntry[] {
-  const source = block.srcToken as CST.BlockMap | CST.BlockSequence;
-  const items = source.items.filter(isEntryToken);
-  return block.items.map((item, index) => {
+/** Returns the entries of a list or mapping with their ranges. */
+export function entryRanges(collection: YAMLMap | YAMLSeq): readonly EntryRange[] {
+  const source = collection.srcToken as CST.BlockMap | CST.BlockSequence | CST.FlowCollection;
+  const items = (source.items as readonly CST.CollectionItem[]).filter(isEntryToken);
+  return collection.items.map((item, index) => {
     const entry = item as Entry;
     const token = items[index] as CST.CollectionItem;
     return {
@@ -34,12 +34,12 @@ export function blockEntries(block: YAMLMap | YAMLSeq): readonly BlockEntry[] {
   });
 }
 
-/** Returns whether an item of a block is more than comments at the end of the block. */
+/** Returns whether an item is more than comments, or the comma, at the end of a collection. */
 function isEntryToken({ start, key, sep, value }: CST.CollectionItem): boolean {
-  return Boolean(key || sep || value) || start.some(({ type }) => type === "seq-item-ind");
+  return Boolean(key || sep || value) || start.some(({ type }) => PROPS.has(type));
 }
 
-const SPACE: ReadonlySet<string> = new Set(["space", "newline", "comment"]);
+const SPACE: ReadonlySet<string> = new Set(["space", "newline", "comment", "comma"]);
 
 function startOf({ start, key, sep, value }: CST.CollectionItem): number {
   const first = start.find(({ type }) => !SPACE.has(type)) ?? key ?? sep?.[0] ?? value;

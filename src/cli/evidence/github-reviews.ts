@@ -3,7 +3,12 @@ import type { Io } from "../../app/io/io.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { CommitReview, ReviewedPull } from "../../model/evidence.ts";
-import { type GithubClient, type GithubResponse, openGithub } from "../github/github-client.ts";
+import {
+  findRepository,
+  type GithubClient,
+  type GithubResponse,
+  openGithub,
+} from "../github/github-client.ts";
 import { listIn, textIn, valueIn } from "../github/github-facts.ts";
 
 const CONCURRENCY = 4;
@@ -16,10 +21,12 @@ export function githubReviews(
   return async (commits) => {
     if (isOffline) return { reviews: new Map(), why: "GitHub was not asked (--offline)." };
     if (commits.length === 0) return { reviews: new Map(), why: null };
-    const client = await openGithub(io).catch((error: unknown) => {
-      if (error instanceof RolecallError) return error;
-      throw error;
-    });
+    const client = await findRepository(io)
+      .then((repository) => openGithub(repository, MAY_READ, io))
+      .catch((error: unknown) => {
+        if (error instanceof RolecallError) return error;
+        throw error;
+      });
     if (client instanceof RolecallError)
       return { reviews: new Map(), why: `GitHub was not asked. ${client.message}` };
     try {
@@ -32,6 +39,8 @@ export function githubReviews(
     }
   };
 }
+
+const MAY_READ = "can read contents, pull requests, checks and commit statuses";
 
 async function reviewOf(commit: string, client: GithubClient, asked: string): Promise<CommitReview> {
   const found = await client.get(`commits/${commit}/pulls?per_page=100`);

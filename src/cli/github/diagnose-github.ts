@@ -8,13 +8,13 @@ import { documentJson } from "../../show/machine/machine-formats.ts";
 import type { Style } from "../../show/style.ts";
 import { renderHealth } from "../../show/text/health-text.ts";
 import { checkGithub } from "./github-checks.ts";
-import { type GithubClient, openGithub } from "./github-client.ts";
+import { findRepository, type GithubClient, openGithub } from "./github-client.ts";
 import { readFacts, unseenBecause } from "./github-facts.ts";
 import { ownedPaths } from "./owned-paths.ts";
 
 /** Checks whether the set-up of the repository at GitHub is in force, and prints what it finds. */
 export async function diagnoseGithub(options: OutputOptions, io: Io): Promise<ExitCode> {
-  const client = await openGithub(io);
+  const client = await openGithub(await findRepository(io), MAY_READ, io);
   const report = await announceIfSlow("Checking the repository at GitHub …", io, () =>
     examine(client, io),
   ).finally(client.close);
@@ -24,6 +24,8 @@ export async function diagnoseGithub(options: OutputOptions, io: Io): Promise<Ex
     ? ExitCode.failed
     : ExitCode.ok;
 }
+
+const MAY_READ = "can read the repository's administration, actions, environments, secrets and variables";
 
 async function examine(client: GithubClient, { cwd, now }: Io): Promise<HealthReport> {
   const { owner, name, host } = client.repository;

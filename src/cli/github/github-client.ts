@@ -21,50 +21,62 @@ export interface GithubResponse {
   readonly body: unknown;
 }
 
-/** Reads a repository at GitHub. */
+/** A client of a repository at GitHub. */
 export interface GithubClient {
   readonly repository: ForgeRepository;
   /** Gets a path below the repository, or with a leading slash below the API. */
   get(path: string, accept?: "json" | "raw"): Promise<GithubResponse>;
+  /** Sends JSON to a path below the repository. */
+  send(method: "POST" | "PATCH", path: string, body: object): Promise<GithubResponse>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a client of the repository that GH_REPO, GITHUB_REPOSITORY or the remote `origin` names, with the token of the
- * environment, or else of `gh`; throws RolecallError without one of them.
+ * Opens a client of a repository with the token of the environment, or else of `gh`; throws RolecallError without one.
+ * `may` describes what the token must be allowed to do.
  */
-export async function openGithub(io: Io): Promise<GithubClient> {
-  const { env, cwd } = io;
-  const repository = await findRepository(env, cwd);
+export async function openGithub(
+  repository: ForgeRepository,
+  may: string,
+  io: Omit<Io, "cwd">,
+): Promise<GithubClient> {
+  const { env } = io;
   const api = apiOf(repository.host, env);
-  const token = await findToken(repository.host, env);
+  const token = await findToken(repository.host, may, env);
   const proxy = proxyFor(api, env)?.proxy ?? null;
   const tunnel = proxy && createTunnel(api, proxy, LIMITS.connectTimeoutMs);
   const transport = undiciTransport(api, CONNECTIONS, io.setTimer, LIMITS, tunnel);
+  const request = async (
+    method: "GET" | "POST" | "PATCH",
+    path: string,
+    { accept = "json", body }: { readonly accept?: "json" | "raw"; readonly body?: object } = {},
+  ): Promise<GithubResponse> => {
+    const whole = path.startsWith("/")
+      ? path
+      : `/repos/${repository.owner}/${repository.name}${path && `/${path}`}`;
+    const headers = {
+      accept: `application/vnd.github${accept === "raw" ? ".raw" : ""}+json`,
+      authorization: `Bearer ${token}`,
+      "user-agent": userAgentOf(io),
+      "x-github-api-version": "2022-11-28",
+      ...(body && { "content-type": "application/json" }),
+    };
+    const send = (path: string): Promise<TransportResponse> =>
+      transport.send({ method, path, headers, ...(body && { body: JSON.stringify(body) }) });
+    try {
+      const first = await send(whole);
+      const next = redirectOf(first, api);
+      const { status, body } = next === null ? first : await send(next);
+      return { status, body: accept === "raw" && status === 200 ? body : parsed(body) };
+    } catch (error) {
+      if (error instanceof LostResponse) return { status: null, body: error.message };
+      throw error;
+    }
+  };
   return {
     repository,
-    async get(path, accept = "json") {
-      const whole = path.startsWith("/")
-        ? path
-        : `/repos/${repository.owner}/${repository.name}${path && `/${path}`}`;
-      const headers = {
-        accept: `application/vnd.github${accept === "raw" ? ".raw" : ""}+json`,
-        authorization: `Bearer ${token}`,
-        "user-agent": userAgentOf(io),
-        "x-github-api-version": "2022-11-28",
-      };
-      const send = (path: string): Promise<TransportResponse> =>
-        transport.send({ method: "GET", path, headers });
-      try {
-        const first = await send(whole);
-        const next = redirectOf(first, api);
-        const { status, body } = next === null ? first : await send(next);
-        return { status, body: accept === "raw" && status === 200 ? body : parsed(body) };
-      } catch (error) {
-        if (error instanceof LostResponse) return { status: null, body: error.message };
-        throw error;
-      }
-    },
+    get: (path, accept = "json") => request("GET", path, { accept }),
+    send: (method, path, body) => request(method, path, { body }),
     close: () => transport.close(),
   };
 }
@@ -91,7 +103,8 @@ function parsed(text: string): unknown {
   }
 }
 
-async function findRepository(env: Io["env"], cwd: string): Promise<ForgeRepository> {
+/** Finds the repository that GH_REPO, GITHUB_REPOSITORY or the remote `origin` names; throws RolecallError without one. */
+export async function findRepository({ env, cwd }: Pick<Io, "env" | "cwd">): Promise<ForgeRepository> {
   const named = env["GH_REPO"] || env["GITHUB_REPOSITORY"];
   const host = env["GH_HOST"] || hostOf(env["GITHUB_SERVER_URL"]) || "github.com";
   const address = named && (named.split("/").length === 2 ? `${host}/${named}` : named);
@@ -102,7 +115,7 @@ async function findRepository(env: Io["env"], cwd: string): Promise<ForgeReposit
       ? `${address ? "GH_REPO or GITHUB_REPOSITORY" : "the remote origin"} is missing, or has no address such as https://github.com/OWNER/NAME`
       : `${repository.owner}/${repository.name} is at ${repository.host}`;
   throw new RolecallError("usage", `The repository at GitHub is unknown: ${reason}.`, {
-    hint: "Set GH_REPO=OWNER/NAME, or run doctor --github in a clone. For other services, see docs/ci.md.",
+    hint: "Set GH_REPO=OWNER/NAME, or run the command in a clone of it. For other services, see docs/ci.md.",
   });
 }
 
@@ -125,15 +138,27 @@ function isHosted(host: string): boolean {
   return host === "github.com" || host.endsWith(".ghe.com");
 }
 
-/** Finds a token as `gh` does: that of GH_TOKEN or GITHUB_TOKEN is never sent to another host that a remote names. */
-async function findToken(host: string, env: Io["env"]): Promise<string> {
-  const isOwn = isHosted(host) || Boolean(env["GITHUB_API_URL"]);
-  const names = isOwn ? ["GH_TOKEN", "GITHUB_TOKEN"] : ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"];
-  const token = names.map((name) => env[name]).find(Boolean) ?? (await tokenOfGh(host, env));
+async function findToken(host: string, may: string, env: Io["env"]): Promise<string> {
+  const token = environmentToken(host, env) ?? (await tokenOfGh(host, env));
   if (token !== null && /^[\x21-\x7e]+$/.test(token)) return token;
   throw new RolecallError("key-missing", `There is no token for ${host}.`, {
-    hint: `Run gh auth login --hostname ${host}, or set ${names[0]} to a token that can read the repository's administration, actions, environments, secrets and variables.`,
+    hint: `Run gh auth login --hostname ${host}, or set ${tokenNames(host, env)[0]} to a token that ${may}.`,
   });
+}
+
+/** Returns the token for a host in the environment; `null` if there is none. */
+export function environmentToken(host: string, env: Io["env"]): string | null {
+  return (
+    tokenNames(host, env)
+      .map((name) => env[name]?.trim())
+      .find(Boolean) ?? null
+  );
+}
+
+/** Returns the variables with tokens, as for `gh`: GH_TOKEN and GITHUB_TOKEN are for no other host that a remote names. */
+function tokenNames(host: string, env: Io["env"]): readonly string[] {
+  const isOwn = isHosted(host) || Boolean(env["GITHUB_API_URL"]);
+  return isOwn ? ["GH_TOKEN", "GITHUB_TOKEN"] : ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"];
 }
 
 async function tokenOfGh(host: string, env: Io["env"]): Promise<string | null> {

@@ -6,21 +6,22 @@ import { join, relative } from "node:path";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { withoutRepository } from "../../app/io/processes.ts";
 import { gitOutput } from "../../app/project/git-output.ts";
+import { type ForgeRepository, isOtherForge, parseRemote } from "../../app/project/git-remote.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, listText, shorten } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { writePatches } from "../adopt/new-files.ts";
+import { environmentToken, findRepository, openGithub } from "../github/github-client.ts";
 import { confirmAll } from "../review/confirm-apply.ts";
 import type { AccessRequest } from "./access-request.ts";
 import { type AccessCommandOptions, type PreparedChange, prepareChange } from "./prepare-change.ts";
 import {
-  forgeToken,
-  hostedRepository,
+  MAY_PROPOSE,
   type OpenPull,
-  openPullRequests,
   type PullRequests,
   type PullText,
+  pullRequests,
 } from "./pull-requests.ts";
 
 /** Runs git and returns what it prints; throws RolecallError. */
@@ -37,11 +38,12 @@ export async function proposeChange(
   try {
     const change = await prepareChange(request, options, worktree.io);
     if ("code" in change) return change.code;
-    const pulls = openPullRequests(repository.hosted, io);
+    const client = await openGithub(repository.hosted, MAY_PROPOSE, io);
     try {
+      const pulls = pullRequests(client);
       return await proposePrepared(change, request, { ...repository, worktree, pulls }, options, io);
     } finally {
-      await pulls.close();
+      await client.close();
     }
   } finally {
     await worktree.remove();
@@ -53,7 +55,7 @@ interface DefaultBranch {
   readonly root: string;
   /** The address of the remote. */
   readonly remote: string;
-  readonly hosted: NonNullable<ReturnType<typeof hostedRepository>>;
+  readonly hosted: ForgeRepository;
   readonly branch: string;
   readonly commit: string;
   /** Runs git in a folder. */
@@ -72,14 +74,10 @@ async function openDefaultBranch(io: Io): Promise<DefaultBranch> {
   }
   // By its URL, since a push by its name would leave a remote-tracking branch here.
   const url = (await local(root)("remote", "get-url", "--push", remote)).trim();
-  const inActions = io.env["GITHUB_REPOSITORY"];
-  const hosted = hostedRepository(url) ?? (inActions ? { host: "github.com", name: inActions } : null);
-  if (hosted === null) {
-    throw new RolecallError("usage", `--pr needs a repository at GitHub, and ${remote} is elsewhere.`, {
-      hint: "Without --pr, the change is written to the files: commit and propose it yourself.",
-    });
-  }
-  const gitIn = gitRunner(io, authorization(url, io));
+  const named = parseRemote(url);
+  const hosted =
+    named === null || isOtherForge(named.host) ? await findRepository({ ...io, cwd: root }) : named;
+  const gitIn = gitRunner(io, authorization(url, hosted, io));
   const [, branch] =
     /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(await gitIn(root)("ls-remote", "--symref", url, "HEAD")) ?? [];
   const commit = branch === undefined ? null : await remoteTip(gitIn(root), url, branch);
@@ -98,8 +96,12 @@ async function remoteTip(git: Git, remote: string, branch: string): Promise<stri
 }
 
 /** Returns the configuration by which git sends a token to a remote over HTTPS: arguments would be visible to others. */
-function authorization(url: string, io: Io): Readonly<Record<string, string>> {
-  const token = forgeToken(io);
+function authorization(
+  url: string,
+  { host }: ForgeRepository,
+  { env }: Io,
+): Readonly<Record<string, string>> {
+  const token = environmentToken(host, env);
   if (token === null || !/^https:\/\/[^@]*$/.test(url)) return {};
   const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
   return {

@@ -233,7 +233,7 @@ export async function startGithub(keep: KeepObject, clock?: { now(): number }): 
     const whole = decodeURIComponent(pathname);
     for (const incident of takenIncidents(fake.incidents, method, whole)) incident.happens();
     fake.requests.push(`${method} ${pathname}${searchParams.size > 0 ? `?${searchParams}` : ""}`);
-    if (request.headers.authorization !== `token ${fake.token}`)
+    if (![`token ${fake.token}`, `Bearer ${fake.token}`].includes(request.headers.authorization ?? ""))
       return new Answer(401, { message: "Bad credentials" });
     const text = await textOf(request);
     const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);

@@ -25,7 +25,7 @@ export function printUnread(
   planned: readonly Planned[],
   options: { readonly color: boolean },
   io: Io,
-  done: "planned" | "read" = "planned",
+  done: "planned" | "read" | "pulled" = "planned",
 ): PlansOfRun {
   const plans = plannedOnly(planned).map(({ plan }) => plan);
   const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? [outcome] : []));

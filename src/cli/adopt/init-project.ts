@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
+import type { ProgressDisplay } from "../../app/progress/log-progress.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { defaultPath, ifAnyFiles } from "../../app/project/find-files.ts";
 import { defaultBranch, gitRemote, isOtherForge } from "../../app/project/git-remote.ts";
 import { loadStates } from "../../app/project/load-states.ts";
 import type { Connection } from "../../app/session/connection.ts";
-import { openServices } from "../../app/session/services.ts";
 import { globMatcher } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { leftOutTexts } from "../../edit/adopt/entry-texts.ts";
@@ -20,7 +20,7 @@ import type { LiveState } from "../../model/live.ts";
 import { renderUnread } from "../../show/text/failure-text.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
 import { hangingLines, wrapText } from "../../show/text/wrap.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { withServices } from "../progress/with-plans.ts";
 import { previewNewFiles } from "../show/preview-plans.ts";
 import { firstRules, ruleEdit } from "./first-rules.ts";
 import {
@@ -59,9 +59,7 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
   if (isAddition && declared.size > 0) return writeProjectOnly(options, io);
   const interview = openInterview(options, io);
   const connection = await chooseConnection(options, interview, io);
-  const progress = openProgress(options, io);
-  const services = openServices({ ...options, emit: progress.live }, io);
-  try {
+  return withServices(options, io, async (services, progress) => {
     const codes = await chooseMerchants({ options, interview, connection, services, declared }, io);
     progress.reading(codes);
     const reads = await Promise.all(
@@ -81,10 +79,7 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
     showGuide(guide, options, io);
     if (planned === ExitCode.ok) await showNextSteps(merchants, files, options, io);
     return lives.length < reads.length ? ExitCode.failed : planned;
-  } finally {
-    await progress.rest();
-    await services.close();
-  }
+  });
 }
 
 /** Returns whether files of the project are requested, besides those of merchants. */
@@ -137,7 +132,7 @@ async function readMerchant(
     connection,
     services,
     progress,
-  }: Pick<Choosing, "connection" | "services"> & { readonly progress: ReturnType<typeof openProgress> },
+  }: Pick<Choosing, "connection" | "services"> & { readonly progress: ProgressDisplay },
 ): Promise<ReadMerchant> {
   try {
     const live = await services.of(connection).reader.read(merchant, []);

@@ -5,11 +5,11 @@ import { textOrNull } from "../../app/io/read-text.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { failuresOf } from "../../app/plan/plan-merchants.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
-import { isFileError, isRefusal } from "../../app/project/file-errors.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
 import { shownPath } from "../../app/project/find-files.ts";
 import { loadWithSharers } from "../../app/project/load-states.ts";
 import { projectYamlFiles } from "../../app/project/project-access.ts";
-import { openServices, type Services } from "../../app/session/services.ts";
+import type { Services } from "../../app/session/services.ts";
 import {
   globMatcher,
   MAX_PLANNING,
@@ -20,6 +20,7 @@ import {
 } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { reportOf } from "../../app/show/report-plans.ts";
+import { printUnread } from "../../app/show/show-plans.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { declaredReport } from "../../ask/report/build-access-report.ts";
 import { type OffboardedMerchant, offboardedPerson, soleAccess } from "../../ask/report/offboarded-person.ts";
@@ -34,15 +35,14 @@ import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { documentJson } from "../../show/machine/machine-formats.ts";
-import { renderUnread } from "../../show/text/failure-text.ts";
 import { renderOffboarding } from "../../show/text/offboard-text.ts";
 import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
 import { planView } from "../../show/view/plan-view.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { withServices } from "../progress/with-plans.ts";
 import { keysOfFiles, readMemberships } from "../show/show-memberships.ts";
 import { writeIgnored } from "../show/write-ignored.ts";
-import { loadPatched, loadPullTargets, type PullTargets } from "./pull-files.ts";
+import { loadPatched, loadPullTargets, type PullTargets, requirePatched } from "./pull-files.ts";
 import { confirmPatches } from "./pull-merchants.ts";
 
 /** The options of `offboard`. */
@@ -68,19 +68,17 @@ export async function offboardPeople(
   const read = options.declared ? NOTHING_READ : await readService(targets, addresses, paths, options, io);
   const merchants = plannedOnly(read.planned);
   const after = await loadPatched(findings.patches, targets, io);
-  const errors = after.diagnostics.filter(isFileError);
-  if (errors.length > 0) {
-    printDiagnostics(errors, options, io);
-    throw new RolecallError("file-invalid", "Without these people, the files would have the errors above.", {
+  const isBroken = requirePatched(
+    after,
+    targets,
+    {
+      message: "Without these people, the files would have the errors above.",
       hint: "First correct these places by hand, such as a rule that needs one of them. Nothing was changed.",
-    });
-  }
-  const messages = new Set(targets.diagnostics.map(({ message }) => message));
-  const broken = after.diagnostics.filter(
-    (diagnostic) => isRefusal(diagnostic) && !messages.has(diagnostic.message),
+    },
+    options,
+    io,
   );
-  printDiagnostics(broken, options, io);
-  if (broken.length > 0) io.stderr.write("Without these people, the files would break the rules above.\n\n");
+  if (isBroken) io.stderr.write("Without these people, the files would break the rules above.\n\n");
   const patchedPlans = planPatched(targets.states, merchants, after.states, io);
   const matches = globMatcher();
   const people = [...addresses].map((email) => {
@@ -312,22 +310,14 @@ async function readService(
   options: OffboardCommandOptions,
   io: Io,
 ): Promise<ReadService> {
-  const progress = openProgress(options, io);
-  const services = openServices({ ...options, emit: progress.live }, io);
-  try {
-    const [planned, withoutFile] = await Promise.all([
+  const [planned, withoutFile] = await withServices(options, io, (services, progress) =>
+    Promise.all([
       planStates(states, services, options, progress, io),
       paths.length > 0 ? NO_OTHERS : findWithoutFile(allStates, addresses, services, options, io),
-    ]);
-    await progress.rest();
-    const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? outcome : []));
-    const style = styleFor(io.stderr, io, options.color);
-    if (failed.length > 0) io.stderr.write(`\n${renderUnread("read", failed, style)}`);
-    return { planned, withoutFile };
-  } finally {
-    await progress.rest();
-    await services.close();
-  }
+    ]),
+  );
+  printUnread(planned, options, io, "read");
+  return { planned, withoutFile };
 }
 
 /** Maximum number of addresses that are looked up with a filter; more are looked for in the whole list of members. */

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
-import { isFileError } from "../../app/project/file-errors.ts";
+import { isFileError, isRefusal } from "../../app/project/file-errors.ts";
 import { defaultPath, sourceReader } from "../../app/project/find-files.ts";
 import { type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { projectAccess } from "../../app/project/project-access.ts";
@@ -255,6 +255,28 @@ export async function loadPatched(
   const judging = { now: io.now(), judge: judgeDeclared, projects };
   const { merchants, diagnostics } = await loadMerchants(files, patchedReader(patches, io.cwd), judging);
   return { states: merchants.flatMap(({ state }) => state ?? []), diagnostics };
+}
+
+/**
+ * Prints the errors that patched files have, and throws RolecallError with these words if there are any; otherwise prints the
+ * rules that only the patches break, and returns whether there are any.
+ */
+export function requirePatched(
+  after: Pick<Loaded, "diagnostics">,
+  before: Pick<Loaded, "diagnostics">,
+  { message, hint }: { readonly message: string; readonly hint: string },
+  options: Pick<OutputOptions, "color" | "quiet">,
+  io: Io,
+): boolean {
+  const errors = after.diagnostics.filter(isFileError);
+  printDiagnostics(errors, options, io);
+  if (errors.length > 0) throw new RolecallError("file-invalid", message, { hint });
+  const known = new Set(before.diagnostics.map((diagnostic) => diagnostic.message));
+  const broken = after.diagnostics.filter(
+    (diagnostic) => isRefusal(diagnostic) && !known.has(diagnostic.message),
+  );
+  printDiagnostics(broken, options, io);
+  return broken.length > 0;
 }
 
 /** Returns the access to projects with the files that patches would create. */

@@ -13,9 +13,9 @@ import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { failuresOf } from "../../app/plan/plan-merchants.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
-import { openServices } from "../../app/session/services.ts";
-import { type Planned, type PlannedMerchant, plannedOnly, planStates } from "../../app/session/session.ts";
+import { type Planned, type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
 import { driftsOf } from "../../app/show/drifts-of.ts";
+import { printUnread } from "../../app/show/show-plans.ts";
 import { adoptNew, newFileText } from "../../edit/adopt/new-file-text.ts";
 import { addressesOf } from "../../kernel/diff/scope.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -24,9 +24,8 @@ import type { EntryEdit } from "../../model/adoption.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import { documentJson } from "../../show/machine/machine-formats.ts";
-import { renderUnread } from "../../show/text/failure-text.ts";
 import { type FilePatch, patchText, renderPatch } from "../../show/text/patch-text.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { planLive } from "../progress/with-plans.ts";
 import { confirmAll } from "../review/confirm-apply.ts";
 import { SCHEMA_FILE, writePatches } from "./new-files.ts";
 import { checkPatched, isPart, loadPullTargets, type PulledPart, type PullTargets } from "./pull-files.ts";
@@ -53,43 +52,34 @@ export async function pullMerchants(
   }
   const targets = await loadPullTargets(codes, options, io);
   refuseNewFile(targets, options);
-  const progress = openProgress(options, io);
-  const services = openServices({ ...options, emit: progress.live }, io);
-  try {
-    const planned = await planStates(targets.states, services, options, progress, io);
-    await progress.rest();
-    const style = styleFor(io.stderr, io, options.color);
-    const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? outcome : []));
-    if (failed.length > 0) io.stderr.write(`\n${renderUnread("pulled", failed, style)}`);
-    const merchants = plannedOnly(planned);
-    checkMembers(planned, targets, options);
-    const { patches, conflicts, notes } = await patchesOf(merchants, targets, options, io);
-    const isText = options.format === "text";
-    if (isText) {
-      for (const conflict of conflicts)
-        io.stderr.write(`${style.yellow("not pulled")}: ${oneLine(conflict)}\n`);
-      for (const note of notes) io.stderr.write(`${oneLine(note)}\n`);
-    }
-    if (!targets.valid) io.stderr.write("Files with errors are not pulled: correct them, and pull again.\n");
-    const checked = await checkPatched(patches, targets, merchants, options, io);
-    const isComplete = failed.length + conflicts.length + checked.bad.length === 0 && targets.valid;
-    if (!isText) {
-      const failures = failuresOf(targets, planned);
-      const files = checked.patches.map((filePatch) => ({
-        file: filePatch.file,
-        patch: patchText([filePatch]),
-      }));
-      const notPulled = [...conflicts, ...checked.bad.map((code) => `${code}: its files would have errors.`)];
-      io.stdout.write(documentJson({ files, notPulled, notes, failures }));
-    } else if (patches.length === 0 && isComplete && !options.quiet) {
-      io.stdout.write(nothingToDo(options, notes));
-    }
-    const code = await confirmPatches(checked.patches, options, io);
-    return isComplete || code !== ExitCode.ok ? code : ExitCode.failed;
-  } finally {
-    await progress.rest();
-    await services.close();
+  const planned = await planLive(targets.states, options, io);
+  const style = styleFor(io.stderr, io, options.color);
+  const { complete } = printUnread(planned, options, io, "pulled");
+  const merchants = plannedOnly(planned);
+  checkMembers(planned, targets, options);
+  const { patches, conflicts, notes } = await patchesOf(merchants, targets, options, io);
+  const isText = options.format === "text";
+  if (isText) {
+    for (const conflict of conflicts)
+      io.stderr.write(`${style.yellow("not pulled")}: ${oneLine(conflict)}\n`);
+    for (const note of notes) io.stderr.write(`${oneLine(note)}\n`);
   }
+  if (!targets.valid) io.stderr.write("Files with errors are not pulled: correct them, and pull again.\n");
+  const checked = await checkPatched(patches, targets, merchants, options, io);
+  const isComplete = complete && conflicts.length + checked.bad.length === 0 && targets.valid;
+  if (!isText) {
+    const failures = failuresOf(targets, planned);
+    const files = checked.patches.map((filePatch) => ({
+      file: filePatch.file,
+      patch: patchText([filePatch]),
+    }));
+    const notPulled = [...conflicts, ...checked.bad.map((code) => `${code}: its files would have errors.`)];
+    io.stdout.write(documentJson({ files, notPulled, notes, failures }));
+  } else if (patches.length === 0 && isComplete && !options.quiet) {
+    io.stdout.write(nothingToDo(options, notes));
+  }
+  const code = await confirmPatches(checked.patches, options, io);
+  return isComplete || code !== ExitCode.ok ? code : ExitCode.failed;
 }
 
 /** Throws RolecallError if only a part of a merchant without a file is wanted: a plan would remove the rest. */
@@ -217,7 +207,15 @@ export async function confirmPatches(
   if (patches.length === 0) return ExitCode.ok;
   if (format === "text" && (!quiet || !yes))
     io.stdout.write(renderPatch(patches, styleFor(io.stdout, io, color)));
-  if (check) return ExitCode.differences;
+  return check ? ExitCode.differences : writeConfirmed(patches, { yes, color }, io);
+}
+
+/** Asks, unless with `yes`, and writes the files of patches that were shown. */
+export async function writeConfirmed(
+  patches: readonly FilePatch[],
+  { yes, color }: { readonly yes?: true | undefined; readonly color: boolean },
+  io: Io,
+): Promise<ExitCode> {
   const question = {
     lines: [`Write ${counted(patches.length, "file")}?`, ...patches.map(({ file }) => `  ${oneLine(file)}`)],
     answer: "yes",

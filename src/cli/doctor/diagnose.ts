@@ -12,7 +12,7 @@ import {
 } from "../../app/session/connection.ts";
 import { writeDocument } from "../../app/show/write-document.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
-import { grouped } from "../../lib/text.ts";
+import { groupByKey, grouped } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthGroup, HealthReport, NeededPermissions } from "../../model/reports.ts";
 import { connectProbe, type Probe } from "../../service/probe-operations.ts";
@@ -137,7 +137,7 @@ async function examine(
   const connected = subjects.flatMap(({ connection, ...rest }) =>
     connection instanceof RolecallError ? [] : [{ ...rest, connection }],
   );
-  const byService = groupBy(connected, ({ connection }) => connection.baseUrl);
+  const byService = groupByKey(connected, ({ connection }) => connection.baseUrl);
   const examined = await Promise.all(byService.map((group) => examineService(group, examination)));
   const groups: readonly HealthGroup[] = [
     { about: "machine", names: [], checks: checkMachine(project, examination.io) },
@@ -159,8 +159,8 @@ function unconnected(subjects: readonly Subject[]): readonly HealthGroup[] {
   const failed = subjects.flatMap(({ merchant, connection }) =>
     connection instanceof RolecallError ? [{ merchant, error: connection }] : [],
   );
-  return groupBy(failed, ({ error }) => JSON.stringify([error.message, error.hint])).map((group) => {
-    const { message: detail = "", hint: next } = group[0]?.error ?? {};
+  return groupByKey(failed, ({ error }) => JSON.stringify([error.message, error.hint])).map((group) => {
+    const { message: detail, hint: next } = group[0].error;
     const names = group.flatMap(({ merchant }) => merchant ?? []);
     return {
       about: names.length > 0 ? "merchant" : "service",
@@ -177,16 +177,17 @@ interface Examined {
 
 type Connected = Subject & { readonly connection: Connection };
 
-async function examineService(subjects: readonly Connected[], examination: Examination): Promise<Examined> {
-  const [first] = subjects;
-  if (!first) return { groups: [], needs: [] };
-  const { baseUrl, baseUrlSource: source } = first.connection;
+/** Merchants with one service, or one key. */
+type Alike = readonly [Connected, ...Connected[]];
+
+async function examineService(subjects: Alike, examination: Examination): Promise<Examined> {
+  const { baseUrl, baseUrlSource: source } = subjects[0].connection;
   const checks = await checkService({ baseUrl, source }, examination.network, examination.io);
   const group: HealthGroup = { about: "service", names: [withoutCredentials(baseUrl)], checks };
   // The clock does not affect reachability.
   const isReached = checks.every(({ name, status }) => status !== "failed" || name === "Clock");
   if (!isReached) return { groups: [group], needs: [] };
-  const byKey = groupBy(subjects, ({ connection }) => connection.key);
+  const byKey = groupByKey(subjects, ({ connection }) => connection.key);
   const keys = await Promise.all(byKey.map((group) => examineKey(group, examination)));
   return {
     groups: [group, ...keys.flatMap(({ groups }) => groups)],
@@ -197,13 +198,8 @@ async function examineService(subjects: readonly Connected[], examination: Exami
 /** Merchants that are checked at the same time. */
 const MERCHANTS_AT_ONCE = 8;
 
-async function examineKey(
-  subjects: readonly Connected[],
-  { services, options }: Examination,
-): Promise<Examined> {
-  const [first] = subjects;
-  if (!first) return { groups: [], needs: [] };
-  const { connection } = first;
+async function examineKey(subjects: Alike, { services, options }: Examination): Promise<Examined> {
+  const [{ connection }] = subjects;
   const { keySource } = connection;
   const service = services.of(connection);
   const accepted = await checkAccepted(connection, service);
@@ -228,7 +224,7 @@ async function examineKey(
       checks: [...(environment ? [environment] : []), ...operationChecks(probed, needed, keySource)],
     };
   });
-  const alike = groupBy(examined, ({ checks }) => JSON.stringify(checks));
+  const alike = groupByKey(examined, ({ checks }) => JSON.stringify(checks));
   return {
     groups: [
       group,
@@ -236,7 +232,7 @@ async function examineKey(
         (group): HealthGroup => ({
           about: "merchant",
           names: group.map(({ merchant }) => merchant),
-          checks: group[0]?.checks ?? [],
+          checks: group[0].checks,
         }),
       ),
     ],
@@ -245,13 +241,13 @@ async function examineKey(
 }
 
 function keysMissing(needed: HealthReport["needed"]): readonly string[] {
-  const byKey = groupBy(
+  const byKey = groupByKey(
     needed.filter(({ missing }) => missing.length > 0),
     ({ keySource }) => keySource,
   );
   return byKey.map((needs) => {
     const missing = [...new Set(needs.flatMap((need) => need.missing))];
-    const keySource = needs[0]?.keySource;
+    const [{ keySource }] = needs;
     return needs.every(isReadOnly)
       ? `The key in ${keySource} cannot write what the files declare. That is enough for plan and drift (with "--for plan" or "--for drift", only these are checked); apply also needs ${missing.join(", ")}.`
       : `Grant the key in ${keySource}: ${missing.join(", ")}.`;
@@ -271,16 +267,6 @@ function isReadOnly({ command, permissions, missing }: NeededPermissions): boole
 /** Returns an address without the parts that may be secret: user, query and fragment. */
 function withoutCredentials(address: string): string {
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/?#]*@/i, "$1****@").replace(/[?#].*$/, "?****");
-}
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly (readonly T[])[] {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return [...groups.values()];
 }
 
 function isHealthy({ groups }: HealthReport): boolean {

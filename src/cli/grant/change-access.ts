@@ -1,13 +1,11 @@
 import { resolve } from "node:path";
-import { ExitCode, type Io } from "../../app/io/io.ts";
+import type { ExitCode, Io } from "../../app/io/io.ts";
 import { shownPath, withoutLinks } from "../../app/project/find-files.ts";
 import { parseFrom, parsePeriod, parseUntil, untilMistake } from "../../kernel/values/dates.ts";
 import { EMAIL } from "../../kernel/values/text-schemas.ts";
 import { oneLine, withoutUnsafe } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { writePatches } from "../adopt/new-files.ts";
-import { confirmAll } from "../review/confirm-apply.ts";
+import { writeConfirmed } from "../adopt/pull-merchants.ts";
 import type { AccessRequest } from "./access-request.ts";
 import { type AccessCommandOptions, prepareChange } from "./prepare-change.ts";
 import { proposeChange } from "./propose-change.ts";
@@ -21,20 +19,9 @@ export async function changeAccess(
   io: Io,
 ): Promise<ExitCode> {
   const request = readRequest(kind, email, roles, options, io);
-  if (options.pr) {
-    return proposeChange(request, options, io);
-  }
+  if (options.pr) return proposeChange(request, options, io);
   const change = await prepareChange(request, options, io);
-  if ("code" in change) return change.code;
-  const { patches } = change;
-  const question = {
-    lines: [`Write ${counted(patches.length, "file")}?`, ...patches.map(({ file }) => `  ${oneLine(file)}`)],
-    answer: "yes",
-  };
-  const review = "Review the patch above; to write it";
-  if (!options.yes && !(await confirmAll([question], { ...options, review }, io))) return ExitCode.failed;
-  await writePatches(patches, io);
-  return ExitCode.ok;
+  return "code" in change ? change.code : writeConfirmed(change.patches, options, io);
 }
 
 const MAX_REASON = 200;

@@ -2,17 +2,10 @@ import { rawFileReader } from "../../app/adopt/adopt-planned.ts";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
-import { isFileError, isRefusal } from "../../app/project/file-errors.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
 import { type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { pickMerchants } from "../../app/project/pick-merchants.ts";
-import { openServices } from "../../app/session/services.ts";
-import {
-  globMatcher,
-  type Planned,
-  plannedOnly,
-  planStates,
-  withRunOverrides,
-} from "../../app/session/session.ts";
+import { globMatcher, type Planned, plannedOnly, withRunOverrides } from "../../app/session/session.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
 import { laterViews } from "../../app/show/later-views.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
@@ -32,8 +25,8 @@ import { RolecallError } from "../../model/errors.ts";
 import { type FilePatch, renderPatch } from "../../show/text/patch-text.ts";
 import { hangingLines } from "../../show/text/wrap.ts";
 import { openInterview } from "../adopt/init-questions.ts";
-import { loadPatched } from "../adopt/pull-files.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { loadPatched, requirePatched } from "../adopt/pull-files.ts";
+import { planLive } from "../progress/with-plans.ts";
 import {
   type AccessEdit,
   type AccessEdits,
@@ -99,18 +92,13 @@ export async function prepareChange(
   const names = unique(roles.map(({ role }) => role));
   const patches = patchesOf(edits, names, request, loaded, io);
   const after = await loadPatched(patches, { states: loaded.all, all: loaded.all }, io);
-  const errors = after.diagnostics.filter(isFileError);
-  if (errors.length > 0 || !options.quiet || !options.yes)
+  if (after.diagnostics.some(isFileError) || !options.quiet || !options.yes)
     io.stdout.write(renderPatch(patches, styleFor(io.stdout, io, options.color)));
-  if (errors.length > 0) {
-    printDiagnostics(errors, options, io);
-    throw new RolecallError("file-invalid", "With the patch above, the files would have these errors.", {
-      hint: "Nothing was changed. Their lines are those of the patched files.",
-    });
-  }
-  const known = new Set(loaded.diagnostics.map(({ message }) => message));
-  const broken = after.diagnostics.filter((problem) => isRefusal(problem) && !known.has(problem.message));
-  printDiagnostics(broken, options, io);
+  const words = {
+    message: "With the patch above, the files would have these errors.",
+    hint: "Nothing was changed. Their lines are those of the patched files.",
+  };
+  requirePatched(after, loaded, words, options, io);
   const merchants = new Set(affected.map(({ merchant }) => merchant));
   const states = after.states.filter(({ merchant }) => merchants.has(merchant));
   if (!options.declared && !(await showPlan(states, after.states, patches, loaded, options, io))) {
@@ -256,28 +244,19 @@ async function showPlan(
   options: AccessCommandOptions,
   io: Io,
 ): Promise<boolean> {
-  const progress = openProgress(options, io);
-  const services = openServices({ ...options, emit: progress.live }, io);
-  try {
-    const read = await planStates(states, services, options, progress, io);
-    await progress.rest();
-    const planned = withRunOverrides(read, declared);
-    const texts = new Map(patches.map(({ file, after }) => [file, after]));
-    const patched = sources.map(({ file, text }) => ({ file, text: texts.get(file) ?? text }));
-    const later = laterViews(
-      plannedOnly(planned).map((outcome) => ({ state: outcome.session.state, planned: outcome })),
-      declared,
-      (state) => soonDates(state, io.now()),
-    );
-    const { plans, complete } = printUnread(planned, options, io);
-    const placeOf = ruleLocations(states, patched);
-    const document = { plans, placeOf, unplanned: [], fileErrors: 0, failures: [], later };
-    await writeDocument("plans", document, { ...options, format: "text" }, io);
-    return complete && !planned.some(hasError);
-  } finally {
-    await progress.rest();
-    await services.close();
-  }
+  const planned = withRunOverrides(await planLive(states, options, io), declared);
+  const texts = new Map(patches.map(({ file, after }) => [file, after]));
+  const patched = sources.map(({ file, text }) => ({ file, text: texts.get(file) ?? text }));
+  const later = laterViews(
+    plannedOnly(planned).map((outcome) => ({ state: outcome.session.state, planned: outcome })),
+    declared,
+    (state) => soonDates(state, io.now()),
+  );
+  const { plans, complete } = printUnread(planned, options, io);
+  const placeOf = ruleLocations(states, patched);
+  const document = { plans, placeOf, unplanned: [], fileErrors: 0, failures: [], later };
+  await writeDocument("plans", document, { ...options, format: "text" }, io);
+  return complete && !planned.some(hasError);
 }
 
 function hasError(planned: Planned): boolean {

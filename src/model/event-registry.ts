@@ -227,7 +227,7 @@ export const EVENTS: EventRegistry = {
         format: "1.",
         run: RUN_FIELD,
         merchant: MERCHANT,
-        environment: "`live` or `test`; `null` if neither the file nor the key says.",
+        environment: "`live` or `test`; `null` if neither the file nor the key determines it.",
         service: "Base URL of the service.",
         fingerprint: "Fingerprint of the plan.",
         changes: "Number of changes in the plan.",

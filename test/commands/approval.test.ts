@@ -110,7 +110,7 @@ test("new changes since are named and refused, and only what was approved is mad
       "✗ Apply incomplete at MC1: 1 change done.",
       "",
       "refused at MC1: not approved: create role Cashier: the role Cashier would grant",
-      "  refunds_create, but plan.json shows it otherwise.",
+      "  refunds_create, but plan.json shows something else.",
       "refused at MC1: not approved: create member cleo@example.com: cleo@example.com",
       "  would get refunds_create through Cashier, which no review shows.",
       "refused at MC1: not approved: delete member dan@example.com: dan@example.com",

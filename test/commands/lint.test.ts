@@ -44,7 +44,7 @@ describe("lint", () => {
     expect({ code, stderr: stderr.replaceAll(/\s+/g, " ").trim() }).toEqual({
       code: 0,
       stderr:
-        "Not in this answer, since the files ignore them (MC4F7K2P, MC9Q3T8X): member *@auditor.example. --live also looks at their access.",
+        "Not in this answer, because the files ignore them (MC4F7K2P, MC9Q3T8X): member *@auditor.example. --live also looks at their access.",
     });
     expect(stdout).toMatchInlineSnapshot(`
       "access/station-road.yaml:36:25: warning: This member also holds "Shift Lead", which grants everything that "Parcel Desk" does. [redundant-grant]

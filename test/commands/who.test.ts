@@ -262,7 +262,7 @@ test("the retail example is answered from", async () => {
       them.
     The answer lacks service accounts that no file lists, and members without an
       address; --live includes them.
-    Not in this answer, since the files ignore them (MC4F7K2P, MC9Q3T8X): member
+    Not in this answer, because the files ignore them (MC4F7K2P, MC9Q3T8X): member
       *@auditor.example. --live includes their access.
     "
   `);
@@ -280,7 +280,7 @@ test("what is live is answered from at the service, with the lines of the files"
         ada@example.com  MC4F7K2P  access/harbour-street.yaml:46
                          MC9Q3T8X  access/station-road.yaml:23
 
-      Plans leave alone, since the files ignore them (MC4F7K2P): member
+      Left alone by plans, because the files ignore them (MC4F7K2P): member
         year-end@auditor.example.
       "
     `);
@@ -334,7 +334,7 @@ members: [{ email: owner@example.com, roles: [role_owner] }]
     const declared = await run("who", "can", "payouts_edit");
     expect(declared.stdout).not.toContain("Nobody");
     expect(declared.stdout.replaceAll(/\s+/g, " ")).toMatch(
-      /Not in this answer, since the files ignore them \(MC0DEMO1\): role Pay\*\. --live includes/,
+      /Not in this answer, because the files ignore them \(MC0DEMO1\): role Pay\*\. --live includes/,
     );
     const json = await run("who", "has", "Payer", "--live", "--format", "json");
     expect(JSON.parse(json.stdout)).toMatchObject({
@@ -343,9 +343,9 @@ members: [{ email: owner@example.com, roles: [role_owner] }]
       ],
     });
     for (const asked of [["check"], ["lint"], ["report", "--declared", "--output", "report.html"]]) {
-      expect((await run(...asked)).stderr).toContain("Not in this answer, since the files ignore them");
+      expect((await run(...asked)).stderr).toContain("Not in this answer, because the files ignore them");
     }
-    const live = /Plans leave alone, since the files ignore them \(MC0DEMO1\): role Payer \(role_\w+\)\./;
+    const live = /Left alone by plans, because the files ignore them \(MC0DEMO1\): role Payer \(role_\w+\)\./;
     for (const asked of ["check", "lint"]) {
       expect((await run(asked, "--live")).stderr.replaceAll(/\s+/g, " ")).toMatch(live);
     }

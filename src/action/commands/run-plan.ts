@@ -204,7 +204,7 @@ async function reviewed(
       ...scope,
       ...changedRemarks(approval, event),
       ...linesSection(context, "Only in the files", fileOnly),
-      ...linesSection(context, "Lost earlier, and no longer reported once this is merged", settled),
+      ...linesSection(context, "Access lost earlier, not reported again after this merge", settled),
       ...linesSection(context, "Not shown by an earlier review, and approved by merging this", unseen),
       ...aboutFiles(context, loaded.diagnostics),
     ],

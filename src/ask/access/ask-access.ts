@@ -46,7 +46,7 @@ export function whoHas(
   });
 }
 
-/** Returns what members hold, by an address, an id or a glob; a member without roles has an answer without a role. */
+/** Returns the roles that members hold, selected by address, id or glob. A member without roles has one answer, without a role. */
 export function whoIs(
   snapshots: readonly AccessSnapshot[],
   member: string,

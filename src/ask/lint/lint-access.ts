@@ -118,6 +118,6 @@ function withMerchants(finding: CodedFinding, merchantsOfFile: readonly LintMerc
   return {
     ...finding,
     merchants,
-    hint: `${finding.hint} At ${where}, of ${merchantsOfFile.length} that have this file.`,
+    hint: `${finding.hint} Found at ${where}: ${merchants.length} of the ${merchantsOfFile.length} merchants that include this file.`,
   };
 }

@@ -125,7 +125,7 @@ async function checkConnection({ url, proxy, network, io }: Way): Promise<Step> 
   try {
     const { tls } = await network.reach(url, proxy);
     const kind =
-      tls === null ? "TCP, without TLS" : `${tls.version}, certificate until ${dayOf(tls.validUntil)}`;
+      tls === null ? "TCP, without TLS" : `${tls.version}, certificate valid until ${dayOf(tls.validUntil)}`;
     return { status: "ok", detail: `${kind}; ${Math.round(io.monotonic() - began)} ms` };
   } catch (error) {
     return lost(error, "Check the base URL, the network and the proxy settings.");
@@ -155,7 +155,11 @@ function judgeResponse(response: TransportResponse, ms: number): Step {
   if (isHtml(response)) return { status: "failed", detail: `a web page (${status}), not the service`, next };
   if (status >= 300 && status < 400) return { status: "failed", detail: `a redirect (${status})`, next };
   if (status >= 500) {
-    return { status: "failed", detail: `the service has an error (${status})`, next: "Try again later." };
+    return {
+      status: "failed",
+      detail: `the service responded with an error (${status})`,
+      next: "Try again later.",
+    };
   }
   if (status === 401 || status === 403)
     return { status: "ok", detail: `asks for a key (${status}); ${ms} ms` };

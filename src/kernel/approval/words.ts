@@ -92,7 +92,7 @@ export function effectText(
 
 /** Appends that no review shows it, or which review shows something else. */
 export function unseenText(text: string, review: string | null): string {
-  return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
+  return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows something else`;
 }
 
 /** Says that a review shows the removal of an earlier membership of the same address. */

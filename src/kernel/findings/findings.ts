@@ -641,7 +641,7 @@ function leftOutTexts(because: Extract<FindingData, { code: "due-left-out" }>["b
     const many = because.roles.length > 1;
     return {
       reason: `the ${many ? "roles" : "role"} ${list(because.roles.map((role) => `"${role}"`))} ${many ? "do" : "does"} not exist yet.`,
-      hint: `Run "rolecall apply" without --only due: it creates the ${many ? "roles" : "role"} and gives ${many ? "them" : "it"}.`,
+      hint: `Run "rolecall apply" without --only due: it creates and assigns the ${many ? "roles" : "role"}.`,
     };
   }
   const overrides = because.flatMap(({ override }) => override ?? []);

@@ -138,7 +138,11 @@ export function* invitationsInTheWay(members: readonly MemberChange[]): Generato
     const invitation = member.kind === "delete" ? invited.get(member.name.toLowerCase()) : undefined;
     if (!invitation) continue;
     const isExpired = member.reason === "invitation-expired";
-    yield [member, invitation, `${isExpired ? "an expired invitation" : "a membership"} is in its way`];
+    yield [
+      member,
+      invitation,
+      `${isExpired ? "an expired invitation" : "a membership"} has the same address`,
+    ];
   }
 }
 

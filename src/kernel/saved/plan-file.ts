@@ -235,7 +235,7 @@ const finding = described(
     }),
     check: described(z.exactOptional(text), { description: "The violated check, on one line." }),
     rules: described(z.exactOptional(text), {
-      description: "The violated rule file, if the project enforces the rule on the merchant's file.",
+      description: "The rule file whose rule is broken, if the project enforces it on the merchant's file.",
     }),
     message: text,
     hint: z.nullable(text),

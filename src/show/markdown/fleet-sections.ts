@@ -138,7 +138,7 @@ export function namesFold(fleet: FleetView, withPeople: boolean): string {
   const sections = [...changes, ...people];
   return sections.length === 0
     ? ""
-    : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [
+    : folded(withPeople ? "Merchants and people with the same changes" : "Merchants with the same changes", [
         fenced("text", sections),
       ]);
 }

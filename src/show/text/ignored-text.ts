@@ -13,8 +13,8 @@ export function ignoredTexts(ignored: readonly IgnoredAccess[], advice: string):
     const what = [...some("role", roles), ...some("member", members)].join(" and ");
     const where = listed(group.map(({ merchant }) => merchant));
     return advice === ""
-      ? `Plans leave alone, since the files ignore them (${where}): ${what}.`
-      : `Not in this answer, since the files ignore them (${where}): ${what}. ${advice}`;
+      ? `Left alone by plans, because the files ignore them (${where}): ${what}.`
+      : `Not in this answer, because the files ignore them (${where}): ${what}. ${advice}`;
   });
   const more = groups.slice(MAX_GROUPS).flat().length;
   return more === 0 ? shown : [...shown, `${counted(more, "more merchant")} ignore roles or members, too.`];

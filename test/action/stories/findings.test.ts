@@ -199,7 +199,7 @@ describe("a reviewed removal", () => {
     expect(issueText()).toContain(`MC1, since the apply of ${commit} (#${first}, #${second}):`);
     const stays = await merged({ [file("MC1")]: `${text("MC1")}# Bob stays.\n` });
     expect(story.comments(stays)[0]).toContain(
-      "### Lost earlier, and no longer reported once this is merged",
+      "### Access lost earlier, not reported again after this merge",
     );
     expect(story.comments(stays)[0]).toContain(`MC1: #${first} was to remove bob@example.com, and was lost`);
     expect((await story.apply()).code).toBe(0);
@@ -223,7 +223,7 @@ describe("a reviewed removal", () => {
     for (const pull of pulls) await story.merge(pull);
     expect((await story.apply()).code).toBe(1);
     const more = await reviewed({ [file("MC1")]: text("MC1", BOB.replace(/\[.*\]/, "[role_manager]")) });
-    expect(story.comments(more)[0]).toContain("### Lost earlier, and no longer reported once this is merged");
+    expect(story.comments(more)[0]).toContain("### Access lost earlier, not reported again after this merge");
     expect(story.comments(more)[0]).toContain(
       `MC1: #${pulls[0]} was to remove bob@example.com, and was lost`,
     );

@@ -375,7 +375,7 @@ test("a finding in a shared file names the merchants, unless it holds for all th
   const all = Array.from({ length: 300 }, (_, index) => index);
   expect(hints(all.map((index) => shop(index, true)))).toEqual(['Without "Desk", they can do the same.']);
   expect(hints(all.map((index) => shop(index, index < 5)))).toEqual([
-    'Without "Desk", they can do the same. At MC0, MC1, MC2 and 2 more merchants, of 300 that have this file.',
+    'Without "Desk", they can do the same. Found at MC0, MC1, MC2 and 2 more merchants: 5 of the 300 merchants that include this file.',
   ]);
 });
 

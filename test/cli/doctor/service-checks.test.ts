@@ -30,7 +30,7 @@ test("the way to a service is shown step by step", async () => {
     ["Base URL", "ok", "from --base-url"],
     ["Proxy", "ok", "none"],
     ["DNS", "ok", "api.example.com is 192.0.2.1 and 1 more"],
-    ["Connection", "ok", "TLSv1.3, certificate until 2027-01-02; 0 ms"],
+    ["Connection", "ok", "TLSv1.3, certificate valid until 2027-01-02; 0 ms"],
     ["Response", "ok", "asks for a key (401); 0 ms"],
     ["Clock", "ok", "the same as the service's"],
   ]);
@@ -72,7 +72,7 @@ describe("a name", () => {
 test.each([
   [answer(200, { "content-type": "text/html" }, "<p>"), "failed", "a web page (200), not the service"],
   [answer(302), "failed", "a redirect (302)"],
-  [answer(503), "failed", "the service has an error (503)"],
+  [answer(503), "failed", "the service responded with an error (503)"],
   [answer(403), "ok", "asks for a key (403); 0 ms"],
   [answer(429), "ok", "busy (429); 0 ms"],
   [answer(404), "unknown", "404 to a request without a key"],

@@ -160,7 +160,7 @@ test("the last review decides, and says so about the others", () => {
   expect(briefAccount(compareReviewed(reviews, freshOf(last, IS)))).toContain("#1 update Lead: covered");
   const back = compareReviewed(reviews, freshOf(first, IS));
   expect(briefRefused(back)).toContain(
-    "update Lead: the description of the role Lead would change, but #2 shows it otherwise",
+    "update Lead: the description of the role Lead would change, but #2 shows something else",
   );
 });
 

@@ -33,8 +33,9 @@ Examples:
 
 An entry counts as changed by the last commit that changed its lines. Without
 git, or for an entry that no longer exists, the side that changed last is
-unknown. With live_branch in rolecall.yaml, the live state is recorded, and each
-difference at the service has the two recorded states between which it came.
+unknown. With live_branch in rolecall.yaml, the live state is recorded, and for
+each difference at the service, the output names the two recorded states between
+which it appeared.
 
 Exits 0 without drift, 2 with drift or if live access breaks a policy or check,
 or 1 if a merchant could not be read.

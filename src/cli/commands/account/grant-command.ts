@@ -42,7 +42,7 @@ ${EXIT_CODES}`,
 /** Declares `revoke`. */
 export function revokeCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("revoke")
-    .summary("take roles from somebody in the right file, after confirmation")
+    .summary("remove somebody's roles from the right file, after confirmation")
     .description(
       "Takes roles from somebody at a merchant, or the whole membership if no role is named, or none is left. Shows the patch and the resulting plan, and asks for confirmation. Changes nothing at the service: the next apply does.",
     )

@@ -8,7 +8,7 @@ import type { ValidateCommandOptions } from "../../show/validate-files.ts";
 export function validateCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("validate")
     .summary("check the files, without the network")
-    .description("Checks the files for everything that needs no network, and reports every problem at once.")
+    .description("Checks everything in the files that needs no network, and reports every problem at once.")
     .argument("[path...]", "files or folders (default: access/)")
     .option("--as-of <day>", "check as of this day or time", parseAsOf)
     .addHelpText(

@@ -238,7 +238,7 @@ function Keys({ view: { state, selects, matches }, size: { columns } }: ScreenPr
           ["/", "bold"],
           [`${state.search}▏`],
           [matchText, "dim"],
-          ["  Enter keeps, Escape cancels", "dim"],
+          ["  Enter applies, Escape cancels", "dim"],
         ]}
       />
     );

@@ -504,7 +504,7 @@ describe("leaving a change out", () => {
 describe("a search", () => {
   test("goes to what it finds while it is typed, and on to the next", () => {
     const one = sit([shop()]);
-    expect(one.keys("/New").at(-1)).toBe("/New▏  3 matches  Enter keeps, Escape cancels");
+    expect(one.keys("/New").at(-1)).toBe("/New▏  3 matches  Enter applies, Escape cancels");
     expect(one.cursor()).toContain("role New");
     expect(one.keys("<enter>")[0]).toContain('· 1/3 "New"');
     one.keys("n");

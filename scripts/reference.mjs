@@ -11,7 +11,7 @@ export function reference(head, { merchant, project }, diagnostics, findings) {
     "## Every key of rolecall.yaml",
     ...mappings([{ path: "", node: project }]).flatMap(section("The whole rolecall.yaml")),
     "## Every diagnostic",
-    "An error prevents a file from being used. A refusal is an error in a file that can be read, but breaks policies or checks, its own or enforced ones. A warning prevents nothing.",
+    "An error prevents a file from being used. A refusal means that a file can be read, but breaks a policy or check, whether its own or an enforced one. A warning prevents nothing.",
     table(["Code", "Severity", "Rule"], diagnostics.map(diagnosticRow)),
     "## Every finding of lint",
     "`rolecall lint` shows the warnings above, too. What it finds is valid, and prevents nothing.",

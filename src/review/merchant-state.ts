@@ -64,8 +64,8 @@ export interface RecordedReviews {
   readonly merged: readonly MergedReview[];
   /** Names of the records of pull requests that were closed, or merged some time ago into another branch or with another key. */
   readonly abandoned: readonly string[];
-  /** The recorded pull requests that are open. */
-  readonly open: readonly ForgePull[];
+  /** Whether a recorded pull request is open. */
+  readonly hasOpen: boolean;
 }
 
 const PULLS = "reviews/";
@@ -100,7 +100,7 @@ export async function recordedReviews(
   const needed = new Set(merged.flatMap(({ pull, isReadable }) => (isReadable ? pull.number : [])));
   return {
     merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
-    open: pulls.filter(({ status, baseRef }) => status === "open" && baseRef === branch),
+    hasOpen: pulls.some(({ status, baseRef }) => status === "open" && baseRef === branch),
     abandoned: pulls.flatMap(({ status, number, mergedAt }) => {
       const isPast = status === "merged" && !needed.has(number) && mergedAt < forge.now() - KEPT_FOR;
       return status === "closed" || isPast ? recordOf(number) : [];

@@ -14,13 +14,10 @@ import {
 } from "../../src/action/github/drift-issue.ts";
 import { withRetries } from "../../src/action/github/retry-request.ts";
 import { maskAddresses, maskText } from "../../src/action/review/annotations.ts";
-import { configDiff } from "../../src/action/review/compare-files.ts";
 import { loadFiles } from "../../src/action/review/load-and-plan.ts";
 import { renderReviewSummary } from "../../src/action/review/publish-plan.ts";
-import { globMatcher } from "../../src/app/session/session.ts";
-import type { DesiredState } from "../../src/model/desired.ts";
 import { planView } from "../../src/show/view/plan-view.ts";
-import { desired, live, member, planOf, role } from "../support/build.ts";
+import { desired, live, planOf, role } from "../support/build.ts";
 import { createClock } from "../support/clock.ts";
 import { testIo } from "../support/io.ts";
 import { richPlan } from "../support/rich-plan.ts";
@@ -235,33 +232,6 @@ describe("what an issue remembers", () => {
     expect(sameDifferences(line, firstSeenOf(many, parseFirstSeen(line), Date.parse("2026-11-22")))).toBe(
       true,
     );
-  });
-});
-
-describe("files against files", () => {
-  const diff = (head: DesiredState, base: DesiredState) =>
-    configDiff([head], [base], globMatcher(), 0)[0]?.changes;
-
-  test("show what a pull request writes, removes and renames, and nothing else", () => {
-    const base = desired({
-      roles: [role("Lead", { permissions: ["a"] }), role("Old", { permissions: ["b"] })],
-      members: [member("ada@example.com", { roles: ["Lead", "role_owner"] }), member("ben@example.com")],
-    });
-    expect(diff(base, base)).toEqual([]);
-    const head = desired({
-      sync: { ...base.sync, members: "additive" },
-      roles: [role("Boss", { permissions: ["a", "c"], previously: ["Lead"] })],
-      members: [member("ADA@example.com", { roles: ["Boss", "role_owner"] }), member("cleo@example.com")],
-    });
-    const changes = diff(head, base)
-      ?.map(({ kind, name }) => `${kind} ${name}`)
-      .sort();
-    expect(changes).toEqual([
-      "create cleo@example.com",
-      "delete Old",
-      "delete ben@example.com",
-      "update Boss",
-    ]);
   });
 });
 

@@ -1,7 +1,6 @@
 import { declaredText } from "../../kernel/read/changed-merchants.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { ApplyRecords } from "../../review/apply-run.ts";
-import type { ForgePull } from "../../review/forge.ts";
 import {
   lookReason,
   type MergedReview,
@@ -27,7 +26,6 @@ export interface TellablePull {
 export interface CoveredRecords extends ApplyRecords {
   /** Numbers of the pull requests that its commit merged. */
   readonly ofCommit: readonly number[];
-  readonly open: readonly ForgePull[];
   readonly told: readonly TellablePull[];
 }
 
@@ -60,7 +58,6 @@ export async function readApplyRecords(
       merged: [],
       abandoned: [],
       ofCommit: [],
-      open: [],
       told: [],
     };
   }
@@ -69,14 +66,12 @@ export async function readApplyRecords(
     .filter(({ pull }) => pull.mergedAs === event.sha)
     .map(({ pull }) => pull.number);
   if (mergedHere.length === 0 && event.name === "push") {
-    mergedHere = (await pullsMergedAs(event, branch, context, reviews.open.length > 0)).map(
-      ({ number }) => number,
-    );
+    mergedHere = (await pullsMergedAs(event, branch, context, reviews.hasOpen)).map(({ number }) => number);
     // GitHub may report only now that they were merged.
     if (mergedHere.some((number) => records.names.includes(recordOf(number))))
       reviews = await recordedReviews(records, github, branch);
   }
-  const { merged, abandoned, open } = reviews;
+  const { merged, abandoned } = reviews;
   const reasonOf = ({ merchant }: DesiredState) =>
     lookReason(merchant, declared.get(merchant) ?? "", records.states.get(merchant), merged);
   const isDue = inputs.command === "due";
@@ -107,7 +102,6 @@ export async function readApplyRecords(
     approved: new Map(),
     waiting: null,
     ofCommit: mergedHere,
-    open: isDue ? [] : open,
     told: told.map((number) => {
       const review = merged.find(({ pull }) => pull.number === number);
       return {

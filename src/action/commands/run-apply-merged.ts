@@ -1,14 +1,12 @@
 import { parseOverrides } from "../../app/apply/approval.ts";
 import { type Cancellation, createCancellation } from "../../app/apply/cancellation.ts";
 import { applyExitCode } from "../../app/io/io.ts";
-import { plannedOnly } from "../../app/session/session.ts";
-import { type ContradictedPlan, contradictedPlans } from "../../review/contradicted-plans.ts";
 import type { OpenStore } from "../../review/merchant-state.ts";
 import { decideApply } from "../apply/apply-decision.ts";
 import { applyDue } from "../apply/apply-due.ts";
 import { APPLY_ENDS, reportApply } from "../apply/apply-page.ts";
 import { coverPlans } from "../apply/covered-plans.ts";
-import { type MergedFiles, readMerged } from "../apply/merged-files.ts";
+import { readMerged } from "../apply/merged-files.ts";
 import { recordEnd } from "../apply/record-end.ts";
 import { reportEnd } from "../apply/report-end.ts";
 import { runOutcomes } from "../apply/run-outcomes.ts";
@@ -17,8 +15,8 @@ import { type ActionContext, type ActionResult, failed } from "../context/action
 import { actionErrorOf } from "../context/action-error.ts";
 import { openReviewStore, recordedStatesOf } from "../context/open-repository.ts";
 import { readingApprovals } from "../github/merged-pulls.ts";
-import { failPlans, setStatus } from "../review/commit-status.ts";
-import { type PlannedFiles, planFiles, withActionErrors } from "../review/load-and-plan.ts";
+import { setStatus } from "../review/commit-status.ts";
+import { planFiles, withActionErrors } from "../review/load-and-plan.ts";
 import { guardApplyBranch, guardCredentials, overridesIn } from "../review/secret-policy.ts";
 
 /**
@@ -94,19 +92,8 @@ async function apply(
       isWhole: loaded.isWhole,
     };
     const record = await recordEnd(context, store, merged, end);
-    await failPlans(context, await contradictedBy(merged, files, github, store));
     return await reportEnd(context, { merged, covered, decision, shown, ran, ended, record });
   } finally {
     await files.close();
   }
-}
-
-/** Returns the open pull requests that contradict what was merged. */
-function contradictedBy(
-  { records }: MergedFiles,
-  { planned }: PlannedFiles,
-  github: ActionContext["github"],
-  { seal }: OpenStore,
-): Promise<readonly ContradictedPlan[]> {
-  return contradictedPlans(plannedOnly(planned), records, records.open, github, seal);
 }

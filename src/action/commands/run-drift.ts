@@ -1,7 +1,6 @@
 import { adoptPlanned, type LoadedProject, ofDrift } from "../../app/adopt/adopt-planned.ts";
 import { liveReadings } from "../../app/live-branch/record-live.ts";
 import { withRecordedSpans } from "../../app/live-branch/recorded-changes.ts";
-import { inRepository } from "../../app/project/commit-states.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { deepen, isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
 import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
@@ -101,11 +100,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       ),
     ];
     const complete = problems.length === 0;
-    const isProposal = inputs.onDrift === "pull-request";
-    const adoptable = isProposal ? allDrifts.map(withoutMissing) : allDrifts;
-    const patches = adoptingPatches(plannedOnly(planned), adoptable, loaded, io.now());
-    const patch = mask(patchText(patches));
-    const adopt = isProposal ? null : patch;
+    const patch = mask(patchText(adoptingPatches(plannedOnly(planned), allDrifts, loaded, io.now())));
     const url = await updateDriftIssue(context, {
       differences: [
         ...differenceKeys(allDrifts),
@@ -114,8 +109,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       ],
       complete,
       read: new Set(allDrifts.map(({ plan }) => plan.merchant)),
-      adopted: patches.map(({ file, after }) => ({ path: inRepository(file, event.workspace), text: after })),
-      render: (seen, size) => renderIssue(page, { drifts, adopt, complete }, seen, size),
+      render: (seen, size) => renderIssue(page, { drifts, patch, complete }, seen, size),
     });
     await context.appendSummary(renderReviewSummary(page));
     const plans = allDrifts.map(({ plan }) => plan);
@@ -200,17 +194,14 @@ function verdictOf(
     : failed("drift", "differences", `${parts.join(", ")}, and fail-on is ${inputs.failOn}.`);
 }
 
-/**
- * Renders the issue, or without a patch (`null`) the pull request that adopts; the longest parts are left out if they do
- * not fit.
- */
+/** Renders the issue; the longest parts are left out if they do not fit. */
 function renderIssue(
   page: ReviewPage,
   {
     drifts,
-    adopt,
+    patch,
     complete,
-  }: { readonly drifts: readonly Drift[]; readonly adopt: string | null; readonly complete: boolean },
+  }: { readonly drifts: readonly Drift[]; readonly patch: string; readonly complete: boolean },
   seen: FirstSeen,
   size: number,
 ): string {
@@ -223,17 +214,13 @@ function renderIssue(
   const isRefused = page.verdict !== undefined;
   const unread = complete ? [] : [UNREAD];
   const ways = (long: boolean): string => {
-    const patched = long && adopt !== null && adopt !== "";
-    const keepLive =
-      adopt === null
-        ? "merge this pull request, which adopts what changed outside git."
-        : `change the files in a pull request, with \`rolecall pull\`${patched ? " or the patch below" : ""}.`;
+    const patched = long && patch !== "";
     const lines = [
       ...unread,
       ...(drifted.length === 0 || (causes.size === 1 && causes.has("due"))
         ? []
         : [
-            `**Keep the live state:** ${keepLive}`,
+            `**Keep the live state:** change the files in a pull request, with \`rolecall pull\`${patched ? " or the patch below" : ""}.`,
             "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. This reverts the differences.",
           ]),
       ...(isRefused
@@ -250,7 +237,7 @@ function renderIssue(
     return [
       "### What to do",
       ...lines.map((line, index) => (lines.length === 1 ? line : `${index + 1}. ${line}`)),
-      ...(patched ? [folded("The patch", [fenced("diff", adopt.trimEnd().split("\n").map(visible))])] : []),
+      ...(patched ? [folded("The patch", [fenced("diff", patch.trimEnd().split("\n").map(visible))])] : []),
     ].join("\n\n");
   };
   const whole = [since, ways(true)].join("\n\n").length < size / 2;
@@ -299,14 +286,6 @@ function visible(line: string): string {
     /[\u2028\u2029\p{Cf}]/gu,
     (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16)}`,
   );
-}
-
-/** Leaves out what is declared and not live: a pull request that drops it could take back what was merged just before. */
-function withoutMissing(drift: Drift): Drift {
-  const changes = drift.changes.map((change) =>
-    change.event === "missing" ? { ...change, event: null } : change,
-  );
-  return { ...drift, changes };
 }
 
 /** Returns the patches of the files that adopt what happened at the service, or may have happened there. */

@@ -27,8 +27,8 @@ import { openReviewStore, recordedStatesOf } from "../context/open-repository.ts
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
 import { baseStates } from "../review/base-commit.ts";
+import { checkFiles } from "../review/check-files.ts";
 import { setStatus } from "../review/commit-status.ts";
-import { compareFiles } from "../review/compare-files.ts";
 import { placeTexts } from "../review/entry-places.ts";
 import {
   keysNamedBy,
@@ -116,7 +116,7 @@ async function plan(
   const { inputs, io, event, log } = context;
   if (lacksKeys(read.states, inputs, io.env)) {
     annotate(diagnosticAnnotations(read.diagnostics), log);
-    return compareFiles(context, read, comment);
+    return checkFiles(context, read, comment);
   }
   guardPlanEvent(event, read.states.length > 0);
   keysNamedBy(read.states, io.env).forEach(context.maskSecret);

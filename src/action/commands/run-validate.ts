@@ -1,7 +1,4 @@
-import { VERSION } from "../../app/io/io.ts";
-import { diagnosticTable } from "../../kernel/rules/every-rule.ts";
 import { counted, firstOf } from "../../lib/text.ts";
-import { diagnosticsSarif } from "../../show/machine/diagnostic-formats.ts";
 import { fenced } from "../../show/markdown/markdown-blocks.ts";
 import { type ActionResult, failed, type OfflineContext, passed } from "../context/action-context.ts";
 import { annotate } from "../context/action-log.ts";
@@ -27,13 +24,11 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
       : `❌ rolecall validate: ${counted(errors.length, "error")}`;
   const shown = lines.length === 0 ? "" : `\n${fenced("text", firstOf(lines, MAX_SHOWN, "problem"))}\n`;
   await context.appendSummary(`## ${verdict}\n${shown}`);
-  const sarif = diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
-  const outputs = { "sarif-path": await context.saveFile("rolecall.sarif", sarif) };
   if (!loaded.valid) {
-    return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`, outputs);
+    return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`);
   }
   if (errors.length > 0) {
-    return failed("invalid", "refused", "The files break their own policies or checks.", outputs);
+    return failed("invalid", "refused", "The files break their own policies or checks.");
   }
-  return passed("valid", outputs);
+  return passed("valid");
 }

@@ -46,7 +46,7 @@ export type ResultWord =
   | "changes"
   | "refused"
   | "failed"
-  | "compared"
+  | "unplanned"
   | "applied"
   | "superseded"
   | "partial"
@@ -66,7 +66,6 @@ export const OUTPUTS = [
   "fingerprint",
   "plan-path",
   "report-path",
-  "sarif-path",
   "waiting",
   "comment-url",
   "issue-url",

@@ -40,24 +40,6 @@ export interface CommitComparison {
   readonly commits: readonly Commit[];
 }
 
-export interface EditedFile {
-  readonly path: string;
-  readonly text: string;
-}
-
-/** A pull request from a branch of this repository, with its text. */
-export interface Proposal extends Issue {
-  readonly merged: boolean;
-}
-
-/** A pull request to open; `head` and `base` are branches. */
-export interface NewPull {
-  readonly title: string;
-  readonly body: string;
-  readonly head: string;
-  readonly base: string;
-}
-
 /** The result of a command on a commit, which a branch can require. */
 export interface CommitStatus {
   readonly sha: string;
@@ -88,14 +70,6 @@ export interface Github extends Forge {
   issues(label: string): Promise<readonly Issue[]>;
   addIssue(title: string, body: string, label: string): Promise<Issue>;
   editIssue(number: number, change: TextChange): Promise<void>;
-  /** Commits new texts of files on top of a commit; returns the new commit. */
-  addCommit(parent: string, files: readonly EditedFile[], message: string): Promise<string>;
-  /** Points a branch to a commit, creating it if needed. */
-  setBranch(branch: string, sha: string): Promise<void>;
-  /** Returns the pull requests from a branch of this repository, the newest first. */
-  proposals(branch: string): Promise<readonly Proposal[]>;
-  addPull(pull: NewPull): Promise<Proposal>;
-  editPull(number: number, change: TextChange): Promise<void>;
 }
 
 export class GithubError extends Error {
@@ -181,14 +155,4 @@ export function pullOf({ number, head, base, state, merged_at, merge_commit_sha 
     open: state === "open",
     mergedAs,
   };
-}
-
-interface ProposalData extends Written {
-  readonly number: number;
-  readonly state: string;
-  readonly merged_at: string | null;
-}
-
-export function proposalOf(data: ProposalData): Proposal {
-  return { ...issueOf(data), merged: data.merged_at !== null };
 }

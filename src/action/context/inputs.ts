@@ -25,7 +25,6 @@ export interface Inputs {
   readonly allowPublic: boolean;
   readonly allow: readonly string[];
   readonly failOn: "error" | "changes" | "drift";
-  readonly onDrift: "issue" | "pull-request" | "none";
   /** Name of the comment, the statuses and the issue; empty for none. */
   readonly label: string;
   readonly shard: Shard | null;
@@ -51,7 +50,6 @@ export const INPUT_DEFAULTS = {
   "allow-public": "false",
   allow: "",
   "fail-on": "error",
-  "on-drift": "issue",
   label: "",
   shard: "",
   concurrency: "10",
@@ -133,7 +131,6 @@ export function readInputs(env: RunnerEnv): Inputs {
     allowPublic: choice("allow-public", ["true", "false"]) === "true",
     allow: lines("allow"),
     failOn: choice("fail-on", ["error", "changes", "drift"]),
-    onDrift: choice("on-drift", ["issue", "pull-request", "none"]),
     label: label(text("label")),
     shard,
     concurrency: number("concurrency", 1, 64),

@@ -8,7 +8,6 @@ import {
   type Github,
   GithubError,
   issueOf,
-  proposalOf,
   pullOf,
   type TextChange,
 } from "../context/github-api.ts";
@@ -177,41 +176,10 @@ export function connectGithub(
     editIssue: async (number, change) => {
       await rest.issues.update({ ...here, issue_number: number, ...edited(change) });
     },
-    addCommit: async (parent, files, message) => {
-      const base = (await rest.git.getCommit({ ...here, commit_sha: parent })).data.tree.sha;
-      const tree = files.map(({ path, text }) => {
-        return { path, mode: "100644", type: "blob", content: text } as const;
-      });
-      const { data } = await rest.git.createTree({ ...here, base_tree: base, tree });
-      const commit = { message, tree: data.sha, parents: [parent] };
-      return (await rest.git.createCommit({ ...here, ...commit })).data.sha;
-    },
-    setBranch: async (branch, sha) => {
-      try {
-        await rest.git.updateRef({ ...here, ref: `heads/${branch}`, sha, force: true });
-      } catch (error) {
-        // GitHub's answer to an unknown branch.
-        if (!(error instanceof GithubError) || (error.status !== 404 && error.status !== 422)) throw error;
-        await rest.git.createRef({ ...here, ref: `refs/heads/${branch}`, sha });
-      }
-    },
-    proposals: async (branch) => {
-      const { data } = await rest.pulls.list({
-        ...here,
-        head: `${owner}:${branch}`,
-        state: "all",
-        per_page: PER_PAGE,
-      });
-      return data.map(proposalOf);
-    },
-    addPull: async (pull) => proposalOf((await rest.pulls.create({ ...here, ...pull })).data),
-    editPull: async (number, change) => {
-      await rest.pulls.update({ ...here, pull_number: number, ...edited(change) });
-    },
   };
 }
 
-/** Returns a change of an issue or a pull request in GitHub's form. */
+/** Returns a change of an issue in GitHub's form. */
 function edited({ body, open }: TextChange): { readonly body?: string; readonly state?: "open" | "closed" } {
   return {
     ...(body !== undefined && { body }),

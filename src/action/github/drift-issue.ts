@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
-import { openCommitFiles } from "../../app/project/commit-files.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
 import { type ActionContext, markerOf, type RunScope } from "../context/action-context.ts";
-import { type EditedFile, type Github, GithubError, type Issue } from "../context/github-api.ts";
+import { GithubError, type Issue } from "../context/github-api.ts";
 import { shortened } from "./pull-comment.ts";
 
 /** The differences of all merchants. */
 export interface DriftFound {
-  /** New texts of the files that adopt what changed outside git, by path in the repository. */
-  readonly adopted: readonly EditedFile[];
   /** Keys of the differences. */
   readonly differences: readonly string[];
   /** True if every merchant was read and compared; if not, the differences contain the reason. */
@@ -23,82 +20,22 @@ export interface DriftFound {
 const LABEL = "rolecall-drift";
 
 /**
- * Updates what a scope keeps open while something differs: an issue, or a pull request that adopts what changed outside
- * git. Opens, edits or reopens it while there are differences, comments only if they changed, and closes it when there
- * are none. Returns its URL.
+ * Updates the issue of a scope: opens, edits or reopens it while there are differences, comments only if they changed, and
+ * closes it when there are none. Returns its URL.
  */
 export async function updateDriftIssue(context: ActionContext, drift: DriftFound): Promise<string | null> {
-  const { inputs, log } = context;
-  const { onDrift } = inputs;
-  // A service that is down is not drift, and only a complete check shows what to adopt.
-  const isKnown = drift.complete || (onDrift === "issue" && drift.read.size > 0);
-  if (onDrift === "none" || !isKnown) return null;
+  // A service that is down is not drift.
+  if (!drift.complete && drift.read.size === 0) return null;
   try {
-    if (onDrift === "pull-request") return await updateProposal(context, drift);
     const issue = await ownIssue(context);
     return drift.differences.length === 0
-      ? await close(context, issue, context.github.editIssue)
+      ? await close(context, issue)
       : await openIssue(context, issue, drift);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    const [what, permissions] = WRITTEN[onDrift];
-    const why = error.isForbidden ? `this requires ${permissions}` : error.because("");
-    log.warning(`The ${what} could not be written: ${why}.`);
+    context.log.warning(`The drift issue could not be written: ${error.because("issues: write")}.`);
     return null;
   }
-}
-
-const WRITTEN = {
-  issue: ["drift issue", "the permission issues: write"],
-  "pull-request": [
-    "pull request",
-    "the permissions contents: write and pull-requests: write, and a repository whose settings allow workflows to create pull requests",
-  ],
-} as const;
-
-/** Opens, updates or closes the pull request that adopts what changed outside git. */
-async function updateProposal(context: ActionContext, drift: DriftFound): Promise<string | null> {
-  const { github, scope, event, log, io } = context;
-  const branch = `rolecall/drift-${scope.id}`;
-  const marker = markerOf("drift", scope);
-  const [author, proposals] = [await github.viewer(), await github.proposals(branch)];
-  const newest =
-    proposals.find((proposal) => proposal.author === author && proposal.body.startsWith(marker)) ?? null;
-  const current = newest?.open ? newest : null;
-  const edit = github.editPull;
-  if (drift.differences.length === 0) return close(context, current, edit);
-  if (drift.adopted.length === 0) {
-    log.notice("There is nothing to adopt; the job summary lists the differences.");
-    return close(context, current, edit, "Something still differs, but there is nothing to adopt.");
-  }
-  const seen = firstSeenOf(drift.differences, newest ? parseFirstSeen(newest.body) : new Map(), io.now());
-  if (newest !== null && !newest.open && !newest.merged && sameDifferences(newest.body, seen)) {
-    log.notice(`#${newest.number} was closed, and the differences have not changed: it stays closed.`);
-    return newest.url;
-  }
-  const text = (size: number): string => bodyOf(drift, seen, size, scope);
-  const title = titled("Adopt what changed outside git", scope);
-  if (current === null || !(await isAdopted(branch, drift.adopted, context))) {
-    await github.setBranch(branch, await github.addCommit(event.sha, drift.adopted, title));
-  }
-  if (current === null) {
-    const { defaultBranch } = await github.repository();
-    const pull = { title, head: branch, base: defaultBranch };
-    return (await shortened(text, (body) => github.addPull({ ...pull, body }))).url;
-  }
-  await shortened(text, (body) => edit(current.number, { body }));
-  return current.url;
-}
-
-/** Returns whether the tip of a branch has these texts already. */
-async function isAdopted(
-  branch: string,
-  files: readonly EditedFile[],
-  { github, git }: ActionContext,
-): Promise<boolean> {
-  const tip = await openCommitFiles(await github.branchTip(branch), git);
-  const contents = await Promise.all(files.map(({ path }) => tip.content(path)));
-  return files.every(({ text }, index) => contents[index]?.toString("utf8") === text);
 }
 
 async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null> {
@@ -108,17 +45,13 @@ async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null>
   return ownIssues.toSorted((a, b) => Number(b.open) - Number(a.open) || b.number - a.number)[0] ?? null;
 }
 
-async function close(
-  { github, scope, event }: ActionContext,
-  issue: Issue | null,
-  edit: Github["editIssue"],
-  text = "Every merchant was read, and nothing differs any longer.",
-): Promise<string | null> {
+async function close({ github, scope, event }: ActionContext, issue: Issue | null): Promise<string | null> {
   if (issue === null || !issue.open) return null;
+  const text = "Every merchant was read, and nothing differs any longer.";
   // Forget the first-seen times, so that later differences count as new.
   const body = [markerOf("drift", scope), firstSeenLine(new Map()), "", text].join("\n");
   await github.addComment(issue.number, `${text} [Run](${event.runUrl})`);
-  await edit(issue.number, { body, open: false });
+  await github.editIssue(issue.number, { body, open: false });
   return issue.url;
 }
 

@@ -115,24 +115,24 @@ describe("plan", () => {
     repository.github.rights.add("contents");
     const end = await plan({ "api-key": "", "approval-secret": "" }, { fork: true });
     expect(end.code).toBe(0);
-    expect(end.outputs["result"]).toBe("compared");
+    expect(end.outputs["result"]).toBe("unplanned");
     expect(end.log).toContain(
       "::notice::The comment could not be written: this run has no permission to write",
     );
-    expect(end.summary).toContain("**Not compared with the live state.**");
-    expect(end.summary).toContain("+ create role Cashier");
+    expect(end.summary).toContain("**Nothing is planned.**");
     expect(repository.github.comments).toEqual([]);
   });
 
-  test("without a key the files are compared with those of the base branch", async () => {
-    await repository.propose(7, { [FILE]: WITH_ROLE.replace(/ {2}- \{ email: ben.*\n/, "") });
+  test("without a key the files are checked, and looser rules listed", async () => {
+    await repository.propose(7, { [FILE]: `${WITH_ROLE}sync: { members: additive }\n` });
     const end = await plan({ "api-key": "" });
-    expect(end.outputs).toMatchObject({ result: "compared", creates: "1", deletes: "1" });
-    expect(onlyComment()).toContain("- delete member ben@example.com (not in the file)");
-    expect(onlyComment()).toContain("**Not compared with the live state.**");
+    expect(end.outputs["result"]).toBe("unplanned");
+    expect(onlyComment()).toContain("## ⏭️ rolecall plan: not planned\n");
+    expect(onlyComment()).toContain("**Nothing is planned.**");
+    expect(onlyComment()).toContain("members are no longer removed when unlisted");
     expect(repository.github.statuses.at(-1)).toMatchObject({
       state: "success",
-      description: "Only the files were compared; without an API key there is nothing to approve",
+      description: "Nothing was planned, because there is no API key",
     });
   });
 

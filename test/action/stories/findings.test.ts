@@ -369,35 +369,6 @@ describe("a reviewed removal", () => {
   });
 });
 
-test("a plan that a merge contradicts fails its status before it is merged, until it is planned again", async () => {
-  const ZED = "  - { email: zed@example.com, roles: [role_employee] }\n";
-  const ZOE = "  - { email: zoe@example.com, roles: [role_employee] }\n";
-  await story.behind("POST", "/v0.1/merchants/MC1/members", {
-    email: "zed@example.com",
-    roles: ["role_employee"],
-  });
-  const adopting = await reviewed({ [SHARED]: `version: 1\nmembers:\n${ZED}` });
-  const other = await reviewed({ [file("MC2")]: text("MC2", ZOE) });
-  const removing = await reviewed({ [file("MC1")]: text("MC1", `${BOB}${ZOE}`) });
-  expect(story.comments(removing)[0]).toContain("- delete member zed@example.com");
-  await story.merge(adopting);
-  const heads = new Map(story.github.pulls.map(({ number, head }) => [number, head]));
-  const statusOf = (pull: number) => story.github.statuses.findLast(({ sha }) => sha === heads.get(pull));
-  await story.apply();
-  expect(statusOf(other)).toMatchObject({ context: "rolecall plan", state: "success" });
-  expect(statusOf(removing)).toMatchObject({
-    context: "rolecall plan",
-    state: "failure",
-    description: `Update the branch, to plan it again. MC1: #${adopting}, merged since, decides otherwise about zed@example.com.`,
-  });
-  await story.updateBranch(removing);
-  expect((await story.plan(removing)).outputs["result"]).toBe("changes");
-  expect(story.comments(removing)[0]).not.toContain("zed@example.com");
-  await story.merge(removing);
-  expect((await story.apply()).outputs["result"]).toBe("applied");
-  expect(await addresses()).toEqual(expect.arrayContaining(["zed@example.com", "zoe@example.com"]));
-});
-
 describe("an end date", () => {
   const ENDING = text("MC1", BOB.replace("] }", "], until: 2026-11-03 }"));
 

@@ -236,11 +236,11 @@ describe("what changes nothing at the service is told all the same", () => {
     expect(comment(pull)).toContain("! MC1: gil@example.com is a member until 2099-01-31 → without end");
   });
 
-  test("for a fork, whose files are only compared, and in a public repository without addresses", async () => {
+  test("for a fork, whose files are only checked, and in a public repository without addresses", async () => {
     story.github.isPrivate = false;
     const pull = await story.openPull({ [FILE]: fileOf(PEOPLE, "") });
     const run = await story.plan(pull, { "api-key": "", "base-url": "" });
-    expect(run.outputs["result"]).toBe("compared");
+    expect(run.outputs["result"]).toBe("unplanned");
     expect(comment(pull)).toContain("! MC1: the member a***@example.com is no longer protected");
     expect(comment(pull)).not.toContain("ada@");
     const again = "  - { email: gil@example.com, roles: [role_employee] }\n";

@@ -41,7 +41,7 @@ describe("a plan that cannot be applied is red", () => {
 
   test("but not for a fork, which has no records", async () => {
     const fork = await story.openPull({ [FILE]: WITH_ROLE }, { fork: true });
-    expect((await story.plan(fork)).outputs["result"]).toBe("compared");
+    expect((await story.plan(fork)).outputs["result"]).toBe("unplanned");
     expect(await story.recordedPlans(fork)).toBe(0);
     expect(story.github.statuses).toEqual([]);
   });

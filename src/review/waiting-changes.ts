@@ -88,7 +88,8 @@ export async function recordWaiting(
     refused: [],
     merchants,
   };
-  await store.editRuns(`${WAITING}${run}-${attempt}`, added, () => false);
+  // The other jobs of a matrix have added theirs.
+  await store.editRuns(`${WAITING}${run}-${attempt}`, added, () => true);
   return `${run}-${attempt}`;
 }
 
@@ -112,11 +113,13 @@ export async function approvedRest(
   const [waiting] = records.names
     .filter((name) => name.startsWith(`${WAITING}${run}-`))
     .toSorted((a, b) => attemptOf(b) - attemptOf(a));
-  const recorded = waiting === undefined ? undefined : (await records.runsOf(waiting)).at(-1);
-  if (waiting === undefined || recorded === undefined) return "none";
-  const before = recorded.earlier.filter((approval) => approval === environment);
-  if (approvals.filter((approval) => approval === environment).length <= before.length) return "unapproved";
+  const recorded = waiting === undefined ? [] : await records.runsOf(waiting);
+  if (waiting === undefined || recorded.length === 0) return "none";
+  const countOf = (names: readonly (number | string)[]): number =>
+    names.filter((approval) => approval === environment).length;
+  const parts = recorded.filter(({ earlier }) => countOf(approvals) > countOf(earlier));
+  if (parts.length === 0) return "unapproved";
   const name = `the approval of run ${run}`;
-  const states = [...recorded.merchants];
+  const states = parts.flatMap(({ merchants }) => [...merchants]);
   return { waiting, approved: new Map(states.map(([merchant, state]) => [merchant, { name, state }])) };
 }

@@ -143,7 +143,6 @@ describe("inputs", () => {
       merchants: [],
       scope: "changed",
       refs: "refs/rolecall",
-      failOn: "error",
       concurrency: 10,
       maskAddresses: "auto",
     });
@@ -171,7 +170,7 @@ describe("inputs", () => {
     [{ INPUT_COMMAND: "plan", INPUT_CONCURRENCY: "0" }, "concurrency"],
     [{ INPUT_COMMAND: "plan", INPUT_REFS: "refs/heads/main" }, "refs"],
     [{ INPUT_COMMAND: "plan", INPUT_REFS: "refs/x/../heads" }, "refs"],
-    [{ INPUT_COMMAND: "plan", "INPUT_FAIL-ON": "never" }, "fail-on"],
+    [{ INPUT_COMMAND: "plan", INPUT_SCOPE: "some" }, "scope"],
     [{}, "command"],
   ])("that are wrong are named: %o", (env, name) => {
     expect(() => readInputs(env)).toThrow(name);

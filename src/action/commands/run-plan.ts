@@ -190,7 +190,7 @@ async function reviewed(
     rules,
     run: runFingerprint(plans),
   };
-  const verdict = verdictOf(context, plans, unplanned, fileErrors.length, later);
+  const verdict = verdictOf(plans, unplanned, fileErrors.length, later);
   const approval =
     store && (await approvalSoFar(context, store, store.records, own, looks, placeTexts(loaded.sources)));
   const { settled = [], unseen = [] } = approval ?? {};
@@ -223,7 +223,7 @@ async function reviewed(
   // An approval would be of the earlier plan, which the comment still shows.
   if (comment.isStale()) return { ...failed("failed", "github", STALE), outputs };
   const kept = store && (await keepPlan(context, store, store.records, plans, comment.id()));
-  if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };
+  if (verdict.reason !== null) return { ...verdict, outputs };
   const objection = objectionTo(approval, kept, event);
   return objection === null ? { ...verdict, outputs } : failed("refused", "not-approved", objection, outputs);
 }

@@ -17,8 +17,6 @@ export type FailureReason =
   | "unsafe-access"
   /** A required request to GitHub's API failed. */
   | "github"
-  /** There are changes or drift, and `fail-on` makes them a failure. */
-  | "differences"
   | "bug";
 
 /** Thrown for an expected failure of the step, with a hint if there is one. */

@@ -24,7 +24,6 @@ export interface Inputs {
   /** Records runs also in a public repository. */
   readonly allowPublic: boolean;
   readonly allow: readonly string[];
-  readonly failOn: "error" | "changes" | "drift";
   /** Name of the comment, the statuses and the issue; empty for none. */
   readonly label: string;
   readonly shard: Shard | null;
@@ -49,7 +48,6 @@ export const INPUT_DEFAULTS = {
   records: "",
   "allow-public": "false",
   allow: "",
-  "fail-on": "error",
   label: "",
   shard: "",
   concurrency: "10",
@@ -130,7 +128,6 @@ export function readInputs(env: RunnerEnv): Inputs {
     records: text("records") === "" ? null : choice("records", RECORD_MODES),
     allowPublic: choice("allow-public", ["true", "false"]) === "true",
     allow: lines("allow"),
-    failOn: choice("fail-on", ["error", "changes", "drift"]),
     label: label(text("label")),
     shard,
     concurrency: number("concurrency", 1, 64),

@@ -33,7 +33,6 @@ export function scopeText(planned: number, { states, valid, earlier }: LoadedFil
 
 /** Returns the result of a plan, without its outputs. */
 export function verdictOf(
-  { inputs }: ActionContext,
   plans: readonly Plan[],
   unplanned: readonly UnplannedView[],
   fileErrors: number,
@@ -66,9 +65,7 @@ export function verdictOf(
       message: isRisky ? "Nothing to apply now; risks on a later date" : null,
     };
   }
-  return inputs.failOn === "changes"
-    ? failed("changes", "differences", "There are changes, and fail-on is changes.")
-    : passed("changes");
+  return passed("changes");
 }
 
 /** Returns the paragraphs about what a merge does, or whether the plan was approved before. */

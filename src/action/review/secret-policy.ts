@@ -125,7 +125,7 @@ export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): voi
   throw new ActionError(
     "unsafe-event",
     `The event ${name} could plan anybody's files with this repository's keys.`,
-    "Use the event pull_request: it has no keys for a fork, so only the files are compared.",
+    "Use the event pull_request: it has no keys for a fork, so its files are only checked.",
   );
 }
 

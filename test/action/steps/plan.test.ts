@@ -110,7 +110,7 @@ describe("plan", () => {
   });
 
   test("for a fork, which may not write, the summary has everything and nothing fails", async () => {
-    await repository.propose(7, { [FILE]: WITH_ROLE });
+    await repository.propose(7, { [FILE]: `${WITH_ROLE}sync: { members: additive }\n` });
     repository.github.rights.clear();
     repository.github.rights.add("contents");
     const end = await plan({ "api-key": "", "approval-secret": "" }, { fork: true });

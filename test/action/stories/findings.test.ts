@@ -676,6 +676,24 @@ describe("what nobody has reviewed", () => {
     expect((await story.apply()).code).toBe(0);
   });
 
+  test("is approved at once for all jobs of a matrix", async () => {
+    const EVE = "  - { email: eve@example.com, roles: [role_employee] }\n";
+    await story.pushToMain({ [file("MC2")]: text("MC2", EVE) });
+    await inviteDan("MC1");
+    const env = { GITHUB_RUN_ID: "77" };
+    // MC1 is in the fourth part, MC2 in the second.
+    for (const shard of ["2/5", "4/5"]) {
+      expect((await story.run({ command: "apply", scope: "all", shard }, { env })).outputs["waiting"]).toBe(
+        "77-1",
+      );
+    }
+    await story.approve("unreviewed-access");
+    const run = await story.run({ command: "apply", environment: "unreviewed-access" }, { env });
+    expect(run.outputs["result"]).toBe("applied");
+    expect(await addresses()).not.toContain("dan@example.com");
+    expect(await addresses("MC2")).toContain("eve@example.com");
+  });
+
   test("an approval of another environment, or of an earlier attempt, applies nothing", async () => {
     await story.approve("unreviewed-access");
     await unreviewed();

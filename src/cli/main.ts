@@ -88,7 +88,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     const style = styleFor(io.stderr, io, !argv.includes("--no-color"));
     if (error instanceof RolecallError) {
       // Loaded only for a failure, to keep every other start fast.
-      const { renderFailure } = await import("../show/text/failure-text.ts");
+      const { renderFailure } = await import("../show/documents/failure.ts");
       io.stderr.write(renderFailure(error.failure, style));
       return exitCodeFor(error);
     }

@@ -19,6 +19,9 @@ export interface Style {
   readonly onTerminal: boolean;
 }
 
+/** The tones of text. */
+export type Tone = Exclude<keyof Style, "columns" | "onTerminal">;
+
 /** The amount shown: totals, errors and refusals only; truncated lists; everything. */
 export type Verbosity = "quiet" | "normal" | "verbose";
 

@@ -62,16 +62,16 @@ test("every way is shown, with every line that has to go", async () => {
       enough:
       Shift Lead
         granted at    shared/all.yaml:9
-                      access/a.yaml:9
+                  access/a.yaml:9
         grants it at  shared/all.yaml:6
       Refunder, until 2026-06-30
         granted at    access/a.yaml:10
         grants it at  access/a.yaml:5
 
     To end it, take all of these from ada@example.com:
-      shared/all.yaml:9  Shift Lead
-      access/a.yaml:9    Shift Lead
-      access/a.yaml:10   Refunder
+      shared/all.yaml:9 Shift Lead
+      access/a.yaml:9   Shift Lead
+      access/a.yaml:10  Refunder
     Or take refunds_create from Shift Lead (no other holder) and Refunder (1 other
       holder).
     It is not known whether role_employee grants it too.

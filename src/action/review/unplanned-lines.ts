@@ -1,6 +1,6 @@
+import { renderFailure } from "../../show/documents/failure.ts";
 import type { UnplannedView } from "../../show/markdown/review-sections.ts";
 import { PLAIN } from "../../show/style.ts";
-import { renderFailure } from "../../show/text/failure-text.ts";
 
 export interface MerchantLine {
   readonly merchant: string;

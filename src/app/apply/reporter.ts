@@ -7,6 +7,7 @@ import type { MerchantOutcome, Outcome } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
+import { renderEnding } from "../../show/documents/ending.ts";
 import { eventJson, failureJson } from "../../show/machine/machine-formats.ts";
 import type { Style } from "../../show/style.ts";
 import {
@@ -15,7 +16,6 @@ import {
   renderDoneChanges,
   renderPasswords,
 } from "../../show/text/apply-text.ts";
-import { renderEnding } from "../../show/text/ending/ending-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
 import { hasCutList } from "../../show/text/wrap.ts";
 import {

@@ -15,8 +15,8 @@ import type {
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Change, Plan } from "../../model/plan.ts";
+import { journalsText } from "../../show/documents/next-step.ts";
 import { failureJson } from "../../show/machine/machine-formats.ts";
-import { renderJournals } from "../../show/text/ending/next-step-text.ts";
 import {
   type MerchantEnd,
   remainingChanges,
@@ -100,7 +100,7 @@ export async function runApply(
         ? "Exited before anything was changed."
         : 'Exited at once: requests in flight may have taken effect. Run "rolecall plan" to see the difference.',
     );
-    reporter.say(renderJournals(run, journals));
+    reporter.say(journalsText(run, journals));
     return intents === 0 ? ExitCode.failed : ExitCode.partial;
   });
   try {
@@ -115,7 +115,7 @@ export async function runApply(
     );
     return [...merchants.map(({ outcome }) => outcome), ...refused];
   } catch (error) {
-    reporter.say(renderJournals(run, journals));
+    reporter.say(journalsText(run, journals));
     throw error;
   } finally {
     await Promise.all(running.map(({ journal }) => journal.close()));

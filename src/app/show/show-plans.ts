@@ -2,9 +2,10 @@ import { resolve } from "node:path";
 import type { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
+import { documentText } from "../../show/blocks/text-blocks.ts";
+import { renderFailure, unreadDocument } from "../../show/documents/failure.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
 import type { UnplannedView } from "../../show/markdown/review-sections.ts";
-import { renderFailure, renderUnread } from "../../show/text/failure-text.ts";
 import { writeAtomically } from "../io/atomic-write.ts";
 import type { Io } from "../io/io.ts";
 import { standardStream } from "../io/output.ts";
@@ -30,7 +31,7 @@ export function printUnread(
   const plans = plannedOnly(planned).map(({ plan }) => plan);
   const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? [outcome] : []));
   const style = styleFor(io.stderr, io, options.color);
-  if (failed.length > 0) io.stderr.write(`${renderUnread(done, failed, style)}\n`);
+  if (failed.length > 0) io.stderr.write(`${documentText(unreadDocument(done, failed), style)}\n`);
   return { plans, complete: plans.length === planned.length };
 }
 

@@ -1,7 +1,8 @@
 import type { FailureJson } from "../../model/events.ts";
+import { sentence } from "../../show/blocks/block.ts";
+import { documentText } from "../../show/blocks/text-blocks.ts";
 import { isTablesOnly, printAs } from "../../show/formats/every-format.ts";
 import type { AnswerDocument, Documents } from "../../show/formats/format.ts";
-import { hangingLines } from "../../show/text/wrap.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { type Output, outputTo } from "../io/output.ts";
 import { styleFor, verbosityOf } from "../io/terminal.ts";
@@ -44,8 +45,6 @@ export function writeCaveats(
   io: Io,
 ): void {
   if (!isTablesOnly(format)) return;
-  const style = styleFor(io.stderr, io, color);
-  for (const line of caveats.flatMap((text) => hangingLines(text, style.columns, "", "  "))) {
-    io.stderr.write(`${style.yellow(line)}\n`);
-  }
+  const blocks = caveats.map((text) => sentence(text, { tone: "yellow" }));
+  io.stderr.write(documentText([blocks], styleFor(io.stderr, io, color)));
 }

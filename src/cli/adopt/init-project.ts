@@ -17,7 +17,8 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
-import { renderUnread } from "../../show/text/failure-text.ts";
+import { documentText } from "../../show/blocks/text-blocks.ts";
+import { unreadDocument } from "../../show/documents/failure.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
 import { hangingLines, wrapText } from "../../show/text/wrap.ts";
 import { withServices } from "../progress/with-plans.ts";
@@ -68,7 +69,7 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
     await progress.rest();
     const lives = reads.flatMap((read) => ("live" in read ? read.live : []));
     const unread = reads.flatMap((read) => ("error" in read ? [read] : []));
-    io.stderr.write(renderUnread("read", unread, styleFor(io.stderr, io, options.color)));
+    io.stderr.write(documentText(unreadDocument("read", unread), styleFor(io.stderr, io, options.color)));
     if (codes.length === 0) return await writeProjectOnly(options, io);
     if (lives.length === 0) return ExitCode.failed;
     const { files, guide } = await chooseFiles(lives, { options, interview, connection }, io);

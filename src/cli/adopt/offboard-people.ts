@@ -34,8 +34,9 @@ import { oneLine } from "../../lib/escape.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
+import { documentText } from "../../show/blocks/text-blocks.ts";
+import { offboardingDocument } from "../../show/documents/offboarding.ts";
 import { documentJson } from "../../show/machine/machine-formats.ts";
-import { renderOffboarding } from "../../show/text/offboard-text.ts";
 import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
 import { planView } from "../../show/view/plan-view.ts";
@@ -123,7 +124,9 @@ export async function offboardPeople(
         reason: failures.some((failure) => failure.code === code) ? null : message,
       })),
     };
-    io.stdout.write(renderOffboarding({ people, sole, asked: answered }, style, options.quiet === true));
+    const report = offboardingDocument({ people, sole, asked: answered }, options.quiet === true);
+    const text = documentText(report, style);
+    if (text !== "") io.stdout.write(`${text}\n`);
     if (concerned.length > 0) {
       io.stdout.write(
         `${renderPlans(

@@ -17,9 +17,8 @@ import { RolecallError } from "../../model/errors.ts";
 import type { HealthGroup, HealthReport, NeededPermissions } from "../../model/reports.ts";
 import { connectProbe, type Probe } from "../../service/probe-operations.ts";
 import { askWithoutKey, reachService } from "../../service/reach-service.ts";
+import { healthDocument } from "../../show/documents/health.ts";
 import { documentJson } from "../../show/machine/machine-formats.ts";
-import type { Style } from "../../show/style.ts";
-import { renderHealth } from "../../show/text/health-text.ts";
 import { type CheckedFiles, checkMachine, readProject } from "./machine-checks.ts";
 import {
   COMMANDS_FOR,
@@ -57,8 +56,8 @@ export async function diagnose(
     const report = await announceIfSlow(`Checking ${many} …`, io, () =>
       examine(project, subjects, { services, network, options, io }),
     );
-    const text = (style: Style): string => renderHealth(report, style);
-    await writeDocument("result", { json: () => documentJson(report), text }, options, io);
+    const document = { json: () => documentJson(report), report: () => healthDocument(report) };
+    await writeDocument("result", document, options, io);
     return isHealthy(report) ? ExitCode.ok : ExitCode.failed;
   } finally {
     await services.close();

@@ -4,11 +4,9 @@ import { runOrigin } from "../../app/journal/write-journal.ts";
 import { announceIfSlow } from "../../app/progress/service-log.ts";
 import type { DocumentOptions, OutputOptions, PastTime } from "../../app/project/command-options.ts";
 import { writeCaveats, writeDocument } from "../../app/show/write-document.ts";
-import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { renderEvidence } from "../../show/evidence/evidence-text.ts";
+import { evidenceDocument } from "../../show/evidence/evidence-document.ts";
 import { evidenceCaveats, evidenceJson, evidenceTable } from "../../show/evidence/evidence-view.ts";
-import type { Style } from "../../show/style.ts";
 import { githubReviews } from "./github-reviews.ts";
 
 /** The options of `evidence`. */
@@ -37,8 +35,8 @@ export async function showEvidence(options: EvidenceCommandOptions, io: Io): Pro
   const document = {
     json: () => evidenceJson(evidence),
     table: () => evidenceTable(evidence),
-    caveats: evidenceCaveats(evidence).map(oneLine),
-    text: (style: Style) => renderEvidence(evidence, style),
+    caveats: evidenceCaveats(evidence),
+    report: () => evidenceDocument(evidence),
     page: async () => {
       const { renderEvidencePage } = await import("../../show/evidence/evidence-page.ts");
       return renderEvidencePage(evidence, { ...(await runOrigin(io)), version: VERSION, time: io.now() });

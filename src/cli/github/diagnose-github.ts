@@ -4,9 +4,8 @@ import type { OutputOptions } from "../../app/project/command-options.ts";
 import { writeDocument } from "../../app/show/write-document.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthReport } from "../../model/reports.ts";
+import { healthDocument } from "../../show/documents/health.ts";
 import { documentJson } from "../../show/machine/machine-formats.ts";
-import type { Style } from "../../show/style.ts";
-import { renderHealth } from "../../show/text/health-text.ts";
 import { checkGithub } from "./github-checks.ts";
 import { findRepository, type GithubClient, openGithub } from "./github-client.ts";
 import { readFacts, unseenBecause } from "./github-facts.ts";
@@ -18,8 +17,8 @@ export async function diagnoseGithub(options: OutputOptions, io: Io): Promise<Ex
   const report = await announceIfSlow("Checking the repository at GitHub …", io, () =>
     examine(client, io),
   ).finally(client.close);
-  const text = (style: Style): string => renderHealth(report, style);
-  await writeDocument("result", { json: () => documentJson(report), text }, options, io);
+  const document = { json: () => documentJson(report), report: () => healthDocument(report) };
+  await writeDocument("result", document, options, io);
   return report.groups.some(({ checks }) => checks.some(({ status }) => status === "failed"))
     ? ExitCode.failed
     : ExitCode.ok;

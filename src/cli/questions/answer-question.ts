@@ -24,9 +24,8 @@ import {
   type GrantSince,
   type LocatedWay,
 } from "../../show/questions/answer-formats.ts";
-import { answerCaveats, renderAnswers } from "../../show/questions/answers-text.ts";
-import { explanationCaveats, renderExplanations } from "../../show/questions/explanations-text.ts";
-import type { Style, Verbosity } from "../../show/style.ts";
+import { answerCaveats, answersDocument } from "../../show/questions/answers.ts";
+import { explanationCaveats, explanationsDocument } from "../../show/questions/explanations.ts";
 import { type TracedGrant, traceGrants } from "./grant-history.ts";
 import { type ReadSnapshots, readSnapshots, type SnapshotOptions } from "./read-snapshots.ts";
 
@@ -57,7 +56,7 @@ export async function answerQuestion(
     json: () => answersJson(view, failures),
     table: () => answersTable(view),
     caveats: answerCaveats(view),
-    text: (style: Style, verbosity: Verbosity) => renderAnswers(view, style, verbosity === "verbose"),
+    report: (isVerbose: boolean) => answersDocument(view, isVerbose),
   };
   return writeAnswer(answer, failures, options, io);
 }
@@ -199,7 +198,7 @@ export async function explainQuestion(
     json: () => explanationsJson(view, failures),
     table: () => explanationsTable(view),
     caveats: explanationCaveats(view),
-    text: (style: Style, verbosity: Verbosity) => renderExplanations(view, style, verbosity === "verbose"),
+    report: (isVerbose: boolean) => explanationsDocument(view, isVerbose),
   };
   return writeAnswer(answer, failures, options, io);
 }

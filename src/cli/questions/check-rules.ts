@@ -33,14 +33,13 @@ import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { IgnoredAccess } from "../../model/questions.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
-import { renderChecked } from "../../show/questions/coverage-text.ts";
+import { checkedDocument } from "../../show/questions/checked.ts";
 import {
   type CheckedMerchant,
   type CheckedView,
   checkedJson,
   checkedTable,
 } from "../../show/questions/coverage-view.ts";
-import type { Style, Verbosity } from "../../show/style.ts";
 import { ignoredTexts } from "../../show/text/ignored-text.ts";
 import { withPlans } from "../progress/with-plans.ts";
 import { ignoredPlanned, writeIgnored } from "../show/write-ignored.ts";
@@ -115,7 +114,7 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
     json: () => checkedJson(view, allFailures),
     table: () => checkedTable(view),
     caveats: ignoredTexts(ignored, options.live ? "" : NOT_JUDGED),
-    text: (style: Style, verbosity: Verbosity) => renderChecked(view, style, verbosity === "verbose"),
+    report: (isVerbose: boolean) => checkedDocument(view, isVerbose),
   };
   const code = await writeAnswer(answer, allFailures, options, io);
   const isBroken = [...view.merchants, ...view.across].some(({ judged }) =>

@@ -4,8 +4,7 @@ import { writeAnswer } from "../../app/show/write-document.ts";
 import { endsOfAccess } from "../../ask/access/expiring-access.ts";
 import { counted } from "../../lib/text.ts";
 import { expiringJson, type LocatedEnd } from "../../show/questions/answer-formats.ts";
-import { expiringCaveats, expiringTable, renderExpiring } from "../../show/questions/expiring-text.ts";
-import type { Style, Verbosity } from "../../show/style.ts";
+import { expiringCaveats, expiringDocument, expiringTable } from "../../show/questions/expiring.ts";
 import { readSnapshots, type SnapshotOptions } from "./read-snapshots.ts";
 
 /** The options of `expiring`. */
@@ -48,8 +47,7 @@ export async function listExpiring(
     json: () => expiringJson(ends, source, ignored, failures),
     table: () => expiringTable(ends),
     caveats,
-    text: (style: Style, verbosity: Verbosity) =>
-      renderExpiring(ends, { within, live, caveats }, style, verbosity === "verbose"),
+    report: (isVerbose: boolean) => expiringDocument(ends, { within, live, caveats }, isVerbose),
   };
   return writeAnswer(answer, failures, options, io);
 }

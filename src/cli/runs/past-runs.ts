@@ -18,9 +18,8 @@ import { writeAnswer } from "../../app/show/write-document.ts";
 import { groupByKey } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { containsAddress } from "../../runs/contains-address.ts";
+import { runDocument, runsDocument, runsTable, writesTable } from "../../show/documents/runs.ts";
 import { runsJson } from "../../show/machine/machine-formats.ts";
-import type { Style } from "../../show/style.ts";
-import { renderRun, renderRuns, runsTable, writesTable } from "../../show/text/runs-text.ts";
 import type { ShownRun } from "../../show/view/run-view.ts";
 
 /** One apply, with the journals of its merchants sorted by name. */
@@ -231,7 +230,7 @@ export async function listPastRuns(options: RunsCommandOptions, io: Io): Promise
     json: () => runsJson(runs),
     table: () => runsTable(runs),
     caveats: [],
-    text: (style: Style) => renderRuns(runs, style),
+    report: () => runsDocument(runs),
   };
   if (runs.length === 0 && options.format !== "json") {
     const { merchant, who, since } = options;
@@ -281,7 +280,7 @@ export async function showPastRun(text: string, options: RunsCommandOptions, io:
     json: () => runsJson([run]),
     table: () => writesTable(run),
     caveats: [],
-    text: (style: Style) => renderRun(run, style, options),
+    report: (isVerbose: boolean) => runDocument(run, isVerbose),
   };
   return writeAnswer(answer, [], options, io);
 }

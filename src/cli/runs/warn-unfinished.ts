@@ -37,10 +37,11 @@ export async function warnUnfinishedRuns(
     }
   }
   if (strange.size + reported.size === 0) return;
-  const { renderDistrusted, renderUnfinished } = await import("../../show/text/run-notes-text.ts");
+  const { distrustedDocument, unfinishedDocument } = await import("../../show/documents/run-notes.ts");
+  const { documentText } = await import("../../show/blocks/text-blocks.ts");
   const style = styleFor(io.stderr, io, options.color);
-  io.stderr.write(renderDistrusted([...strange], style));
-  for (const parts of reported.values()) io.stderr.write(renderUnfinished(parts, style));
+  io.stderr.write(documentText(distrustedDocument([...strange]), style));
+  for (const parts of reported.values()) io.stderr.write(documentText(unfinishedDocument(parts), style));
 }
 
 /** The last run at a merchant, and the newer journals that are not read, each with the reason. */

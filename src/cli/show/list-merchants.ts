@@ -11,13 +11,11 @@ import { openIndex } from "../../app/project/project-index.ts";
 import { selectFiles } from "../../app/project/select-files.ts";
 import { emptyShard, isInShard, type Shard } from "../../app/project/shard.ts";
 import { writeAnswer } from "../../app/show/write-document.ts";
-import { oneLine } from "../../lib/escape.ts";
 import type { Addressed } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { Document } from "../../show/blocks/block.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
-import type { Style } from "../../show/style.ts";
 import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
-import { gridText } from "../../show/text/grid-text.ts";
 import { findRemoved, warnUnmanaged } from "./unmanaged-merchants.ts";
 
 /** The options of `list`. */
@@ -52,13 +50,13 @@ export async function listMerchants(
   if (isWhole)
     warnUnmanaged(await removed, { states: declared, ...(unmanaged && { unmanaged }) }, options, io);
   const rowsWith = (none: string): readonly (readonly string[])[] =>
-    listed.map(({ merchant, environment, origin }) => [merchant, environment ?? none, oneLine(origin.file)]);
+    listed.map(({ merchant, environment, origin }) => [merchant, environment ?? none, origin.file]);
   const answer = {
     // One line, as the output of a step takes it.
     json: () => `${JSON.stringify(jobMatrix(listed, jobs))}\n`,
     table: () => ({ columns: ["merchant", "environment", "file"], rows: rowsWith("") }),
     caveats: [],
-    text: (style: Style) => gridText({ heads: [], rows: rowsWith("-").map((cells) => ({ cells })) }, style),
+    report: (): Document => [[{ kind: "grid", heads: [], rows: rowsWith("-").map((cells) => ({ cells })) }]],
   };
   return writeAnswer(answer, errors.map(diagnosticFailure), options, io);
 }

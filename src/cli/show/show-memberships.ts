@@ -14,10 +14,9 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Membership } from "../../model/live.ts";
 import { connectKeyUser, type KeyUser } from "../../service/key-user.ts";
 import type { MembershipFilter } from "../../service/memberships.ts";
+import { renderFailure } from "../../show/documents/failure.ts";
+import { type MembershipsView, membershipsDocument } from "../../show/documents/memberships-document.ts";
 import { diagnosticFailure, documentJson, failureJson } from "../../show/machine/machine-formats.ts";
-import type { Style, Verbosity } from "../../show/style.ts";
-import { renderFailure } from "../../show/text/failure-text.ts";
-import { type MembershipsView, renderMemberships } from "../../show/text/memberships-text.ts";
 
 /** The options of `whoami`. */
 export type WhoamiCommandOptions = Pick<
@@ -61,7 +60,7 @@ export async function showMemberships(
     const about = { anyFiles: loaded !== null, filtered: isFiltering(filter) };
     const document = {
       json: () => documentJson({ keys: views, failures }),
-      text: (style: Style, verbosity: Verbosity) => renderMemberships(views, about, style, verbosity),
+      report: (isVerbose: boolean) => membershipsDocument(views, about, isVerbose),
     };
     await writeDocument("result", document, options, io);
     const style = styleFor(io.stderr, io, options.color);

@@ -28,8 +28,9 @@ import { RolecallError } from "../../model/errors.ts";
 import { netEffects } from "../../runs/net-effects.ts";
 import { withRestoredViolations } from "../../runs/restored-violations.ts";
 import { undoPlan } from "../../runs/undo-plan.ts";
+import { documentText } from "../../show/blocks/text-blocks.ts";
+import { undoNotes } from "../../show/documents/run-notes.ts";
 import { eventJson } from "../../show/machine/machine-formats.ts";
-import { renderUndoNotes } from "../../show/text/run-notes-text.ts";
 import { RECORD_TRUST } from "../../show/view/run-view.ts";
 import { type ApplyOptions, applyPlanned, endedEarly } from "../apply/apply-merchants.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -96,7 +97,8 @@ function printUndoNotes({ run, notes }: PlannedUndo, options: UndoCommandOptions
     return;
   }
   const sink = options.format === "json" ? io.stderr : shownOn(options, io);
-  sink.write(renderUndoNotes(notes, styleFor(sink, io, options.color), verbosityOf(options)));
+  const text = documentText(undoNotes(notes, verbosityOf(options)), styleFor(sink, io, options.color));
+  if (text !== "") sink.write(`${text}\n`);
 }
 
 /** Chooses the stream that shows the plan: stderr if the saved one goes to stdout. */

@@ -3,6 +3,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Drift } from "../../model/reports.ts";
+import type { Document } from "../blocks/block.ts";
 import type { PageMerchantInput } from "../html/page-data.ts";
 import type { PageOrigin } from "../html/page-frame.ts";
 import type { UnmanagedMerchant, UnplannedView } from "../markdown/review-sections.ts";
@@ -72,17 +73,17 @@ export interface ProblemsDocument {
   readonly version: string;
 }
 
-/** A result that is either data or text; each is made when it is printed. */
+/** A result that is either data or a report; each is made when it is printed. */
 export interface ResultDocument {
   readonly json: () => string;
-  readonly text: (style: Style, verbosity: Verbosity) => string;
+  readonly report: (isVerbose: boolean) => Document;
 }
 
-/** The answer to a question; its text includes the caveats. */
+/** The answer to a question; its report includes the caveats. */
 export interface AnswerDocument extends ResultDocument {
   /** Everything in the answer, with one fact per row. */
   readonly table: () => Table;
-  /** Sentences about what the table leaves out, as parts that are safe to print. */
+  /** Sentences about what the table leaves out. */
   readonly caveats: readonly string[];
 }
 

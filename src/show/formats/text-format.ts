@@ -1,4 +1,5 @@
-import { type Format, viewsOf } from "./format.ts";
+import { documentText } from "../blocks/text-blocks.ts";
+import { type Format, type Paper, type ResultDocument, viewsOf } from "./format.ts";
 
 /** Text for people. */
 export const textFormat: Format = {
@@ -32,8 +33,12 @@ export const textFormat: Format = {
       const { renderDiagnostics } = await import("../text/diagnostics-text.ts");
       return renderDiagnostics(diagnostics, style);
     },
-    answer: (document, { style, verbosity }) => document.text(style, verbosity),
-    evidence: (document, { style, verbosity }) => document.text(style, verbosity),
-    result: (document, { style, verbosity }) => document.text(style, verbosity),
+    answer: report,
+    evidence: report,
+    result: report,
   },
 };
+
+function report(document: ResultDocument, { style, verbosity }: Paper): string {
+  return documentText(document.report(verbosity === "verbose"), style);
+}

@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, sortNaturally } from "../../lib/text.ts";
+import { groupUnread } from "../documents/failure.ts";
 import type { UnplannedView } from "../markdown/review-sections.ts";
-import { groupUnread } from "../text/failure-text.ts";
 import { dateLines, LATER_TITLE, type LaterView } from "../view/date-lines.ts";
 import { countReasons, type FleetView, fleetView } from "../view/fleet-view.ts";
 import { namesText } from "../view/names-text.ts";

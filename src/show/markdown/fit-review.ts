@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
 import { fenced } from "./markdown-blocks.ts";
-import { type Fold, type FoldDetail, foldText, WHOLE } from "./merchant-fold.ts";
+import { type FoldDetail, foldText, type MerchantFold, WHOLE } from "./merchant-fold.ts";
 
 /** A row of the table of merchants; a low rank comes first, and rank 5 is a merchant without changes. */
 export interface ReviewRow {
@@ -53,7 +53,7 @@ export interface Parts {
   readonly names: readonly string[];
   /** Sorted by rank. */
   readonly rows: readonly ReviewRow[];
-  readonly folds: readonly Fold[];
+  readonly folds: readonly MerchantFold[];
   readonly command: "plan" | "drift";
 }
 
@@ -68,13 +68,13 @@ function tableHead(command: Parts["command"]): string {
 
 /** A merchant's part in its current form. */
 interface ShownFold {
-  readonly fold: Fold;
+  readonly fold: MerchantFold;
   text: string;
   detail: FoldDetail;
 }
 
 /** Returns whether a merchant's part has lists that are longer than their maximum. */
-function isLonger({ names, rows }: Fold, cut: FoldDetail, by = 0): boolean {
+function isLonger({ names, rows }: MerchantFold, cut: FoldDetail, by = 0): boolean {
   return names > cut.names + by || rows > cut.rows + by;
 }
 

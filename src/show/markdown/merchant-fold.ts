@@ -1,18 +1,19 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { MemberImpact } from "../../model/plan.ts";
+import { cutList } from "../blocks/cut-list.ts";
 import { accessText, sameImpact } from "../text/impact-text.ts";
 import { wrapList, wrapText } from "../text/wrap.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
 import { LISTED, withEffects } from "../view/effects.ts";
 import { cutRows, hiddenRowsText } from "../view/equal-changes.ts";
 import { equalText } from "../view/equal-text.ts";
-import { cutList, namesText } from "../view/names-text.ts";
+import { namesText } from "../view/names-text.ts";
 import type { PlanView } from "../view/plan-view.ts";
 import { fenced, folded } from "./markdown-blocks.ts";
 
 /** The part of one merchant, which can be folded. */
-export interface Fold {
+export interface MerchantFold {
   /** HTML. */
   readonly summary: string;
   readonly isOpen: boolean;
@@ -46,7 +47,7 @@ export const WHOLE: FoldDetail = {
 };
 
 /** Returns the part of a merchant. */
-export function foldOf(wholeView: PlanView, summary: string, isOpen: boolean): Fold {
+export function foldOf(wholeView: PlanView, summary: string, isOpen: boolean): MerchantFold {
   const view = withEffects(wholeView);
   const changes = view.groups.flatMap(({ rows }) => rows);
   const people = sameImpact(view.impact.members);
@@ -62,7 +63,7 @@ function namesOf({ equal }: RowView): readonly string[] {
 }
 
 /** Returns the text of a merchant's part: what people gain and lose, the changes, the warnings. */
-export function foldText({ summary, isOpen, view, people }: Fold, detail: FoldDetail): string {
+export function foldText({ summary, isOpen, view, people }: MerchantFold, detail: FoldDetail): string {
   const blocks = [
     fencedLines("diff", peopleLines(view, people, detail)),
     fencedLines("diff", changeLines(view, detail)),
@@ -78,7 +79,7 @@ function fencedLines(info: string, lines: readonly string[]): readonly string[] 
 /** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
 function peopleLines(
   { impact: { members, sensitive = [] }, origin }: PlanView,
-  people: Fold["people"],
+  people: MerchantFold["people"],
   { names, rows }: FoldDetail,
 ): readonly string[] {
   if (members.length === 0) return [];

@@ -24,7 +24,7 @@ import {
 import { fitReview, type Parts, type ReviewRow } from "./fit-review.ts";
 import { impactTable, namesFold } from "./fleet-sections.ts";
 import { DEFAULT_REVIEW_SIZE, inlineCode, MIN_REVIEW_SIZE } from "./markdown-blocks.ts";
-import { type Fold, foldOf } from "./merchant-fold.ts";
+import { foldOf, type MerchantFold } from "./merchant-fold.ts";
 import { datesText, groupRisks, type ReviewInput, rulesBlock } from "./review-sections.ts";
 
 /**
@@ -220,7 +220,7 @@ function hasFold(view: PlanView): boolean {
 /** Maximum number of changes that are not folded. */
 const FEW_CHANGES = 12;
 
-function foldsOf({ own, views }: FleetView<PlanView | DriftView>): readonly Fold[] {
+function foldsOf({ own, views }: FleetView<PlanView | DriftView>): readonly MerchantFold[] {
   const changes = changesOf(addCounts(views.map(({ counts }) => counts)));
   return own
     .filter(({ view }) => hasFold(view))

@@ -1,8 +1,9 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Failure } from "../../model/errors.ts";
+import { blockLines } from "../blocks/text-blocks.ts";
+import { failureBlocks, groupUnread } from "../documents/failure.ts";
 import { PLAIN } from "../style.ts";
-import { groupUnread, renderFailure } from "../text/failure-text.ts";
 import { dateLines, type LaterView } from "../view/date-lines.ts";
 import type { DriftView } from "../view/drift-view.ts";
 import { brokenRules } from "../view/drift-view.ts";
@@ -70,10 +71,7 @@ export function rulesBlock({ rules = [] }: ReviewInput, maxSize: number): string
 function problems({ views, unplanned }: ReviewInput, fleet: FleetView): readonly RiskBlock[] {
   const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [
     ...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "),
-    ...renderFailure(first, { ...PLAIN, columns: 96 }, merchants.length, attempts)
-      .trimEnd()
-      .split("\n")
-      .map((line) => `    ${line}`),
+    ...blockLines(failureBlocks(first, merchants.length, attempts), { ...PLAIN, columns: 100 }, "    "),
   ]);
   const items = [
     ...fleet.errors.map((group) => findingLines(messageAt(fleet, group).message, group.item)),

@@ -2,6 +2,7 @@ import { Box } from "ink";
 import type { ReactNode } from "react";
 import stringWidth from "string-width";
 import { grouped } from "../../lib/text.ts";
+import type { Tone } from "../style.ts";
 import {
   boardCount,
   boardFacts,
@@ -17,7 +18,7 @@ import {
 import { type Job, type ProgressView, spanText } from "../view/progress.ts";
 import type { Wait } from "../view/request-metrics.ts";
 import { type Size, shown } from "./second-screen.ts";
-import { type Piece, type Tone, Words } from "./theme.tsx";
+import { type Piece, Words } from "./theme.tsx";
 
 /** A wider board is hard to read: its ends are too far from each other. */
 const WIDEST = 120;

@@ -1,10 +1,7 @@
 import { Box, Text } from "ink";
 import { createContext, type ReactNode, useContext } from "react";
-import { PLAIN, type Style } from "../style.ts";
+import { PLAIN, type Style, type Tone } from "../style.ts";
 import { shown } from "./second-screen.ts";
-
-/** One of the colours of the theme, which are legible on dark and on light backgrounds. */
-export type Tone = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "inverse";
 
 /** Provides the colours of the terminal. */
 export const Theme = createContext<Style>(PLAIN);

@@ -3,15 +3,16 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { Outcome, PasswordChange } from "../../model/apply.ts";
 import type { ApplyEvent } from "../../model/events.ts";
 import type { Change, Plan } from "../../model/plan.ts";
+import { cutText } from "../blocks/cut-list.ts";
 import type { Style } from "../style.ts";
+import { adoptedText } from "../view/adopted-text.ts";
 import type { RowView } from "../view/change-view.ts";
 import { isInvitationLimited, isPassword, type MerchantEnd } from "../view/ending-view.ts";
 import { equalGroups, equalText } from "../view/equal-text.ts";
 import { fleetView } from "../view/fleet-view.ts";
 import { namesText } from "../view/names-text.ts";
 import { planView } from "../view/plan-view.ts";
-import { adoptedText } from "./adopted-text.ts";
-import { cutText, hangingLines, wrapOnTerminal } from "./wrap.ts";
+import { hangingLines, wrapOnTerminal } from "./wrap.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
 const WAS_SO = {

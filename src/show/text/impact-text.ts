@@ -2,10 +2,11 @@ import { oneLine } from "../../lib/escape.ts";
 import { memoized } from "../../lib/memoized.ts";
 import { cellWidth, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
+import { cutList, cutText } from "../blocks/cut-list.ts";
 import type { Style, Verbosity } from "../style.ts";
-import { cutList } from "../view/names-text.ts";
+
 import { type ChangeOrigin, originSuffix } from "../view/risk-view.ts";
-import { cutText, hangingLines, padTo, wrapList } from "./wrap.ts";
+import { hangingLines, padTo, wrapList } from "./wrap.ts";
 
 const SUMS_SHOWN = 40;
 const GROUPS_SHOWN = 12;

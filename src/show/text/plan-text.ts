@@ -1,12 +1,13 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted } from "../../lib/text.ts";
+import { cutList, cutText } from "../blocks/cut-list.ts";
 import { kindPaint, type Paint, SIGNS, type Style, type Verbosity } from "../style.ts";
 import { type DetailView, type EqualRows, type RowView, wordDiffText } from "../view/change-view.ts";
 import { dateLines, LATER_TITLE, type LaterView } from "../view/date-lines.ts";
 import { LISTED, withEffects } from "../view/effects.ts";
 import { type CutGroups, hiddenRowsText } from "../view/equal-changes.ts";
 import { equalText } from "../view/equal-text.ts";
-import { cutList, namesText } from "../view/names-text.ts";
+import { namesText } from "../view/names-text.ts";
 import {
   addCounts,
   countsText,
@@ -23,7 +24,7 @@ import {
 import { type RiskView, riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
 import { renderImpact } from "./impact-text.ts";
-import { cutText, hangingLines, NARROW, wrapList, wrapText } from "./wrap.ts";
+import { hangingLines, NARROW, wrapList, wrapText } from "./wrap.ts";
 
 const LABEL_WIDTH = 13;
 const DETAIL_INDENT = " ".repeat(13);

@@ -1,5 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, grouped } from "../../lib/text.ts";
+import { cutList, cutText } from "../blocks/cut-list.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { type CutGroups, cutRows, type Equal } from "../view/equal-changes.ts";
 import { equalGroups, fleetRiskTitle, messageAt, riskText } from "../view/equal-text.ts";
@@ -12,7 +13,7 @@ import {
   type RunOf,
   rowsIn,
 } from "../view/fleet-view.ts";
-import { cutList, namesText } from "../view/names-text.ts";
+import { namesText } from "../view/names-text.ts";
 import {
   addCounts,
   countsText,
@@ -37,7 +38,7 @@ import {
   renderPasswordVariables,
   renderRefusal,
 } from "./plan-text.ts";
-import { cutText, hangingLines, NARROW, padTo, withCutNote, wrapText } from "./wrap.ts";
+import { hangingLines, NARROW, padTo, withCutNote, wrapText } from "./wrap.ts";
 
 const IN_SHARED_FILE =
   "To override in git, for this run only, add under guards in a file that all of them include:";

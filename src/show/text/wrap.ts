@@ -1,6 +1,5 @@
-import { cellWidth, grouped } from "../../lib/text.ts";
-import { PLAIN, type Style } from "../style.ts";
-import { cutList } from "../view/names-text.ts";
+import { cellWidth } from "../../lib/text.ts";
+import type { Style } from "../style.ts";
 
 /** Fills a text up with spaces to a number of cells. */
 export function padTo(text: string, width: number): string {
@@ -70,16 +69,6 @@ export function wrapOnTerminal(
 /** On a terminal this narrow, in cells, texts are short and details have lines of their own. */
 export const NARROW = 60;
 
-/** Returns the last line of a cut list, in a text that ends with how to see everything. */
-export function cutText(count: number): string {
-  return `… and ${grouped(count)} more`;
-}
-
-/** Returns the last line of a truncated list: "… and 9,980 more (--verbose shows all)"; shorter on a narrow terminal. */
-export function moreText(count: number, { columns }: Pick<Style, "columns"> = PLAIN): string {
-  return `${cutText(count)} (--verbose${columns < NARROW ? ": all" : " shows all"})`;
-}
-
 /** Matches the end of a list that is cut, also across a line break. */
 const CUT = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
 
@@ -93,16 +82,4 @@ export function withCutNote(text: string, ofMany: boolean, style: Style): string
   if (!hasCutList(text)) return text;
   const note = `Lists are cut: ${ofMany ? "-m CODE shows one merchant, --verbose all" : "--verbose shows all"}.`;
   return `${text}${wrapText(note, style.columns).map(style.dim).join("\n")}\n`;
-}
-
-/** Maximum number of rows in a list of an ending. */
-export const ROWS_SHOWN = 10;
-
-/** Indents lines; keeps only the first of many. */
-export function cutLines(lines: readonly string[], style: Style): readonly string[] {
-  const { shown, hidden } = cutList(lines, ROWS_SHOWN);
-  return [
-    ...shown.flatMap((line) => wrapOnTerminal(line, style, "    ", "      ")),
-    ...(hidden.length > 0 ? [`    ${cutText(hidden.length)}`] : []),
-  ];
 }

@@ -32,12 +32,3 @@ export function textOfSeveral(text: string, merchant: string): string {
 export function countPeople(items: readonly { readonly name: string }[]): number {
   return new Set(items.map(({ name }) => name.toLowerCase())).size;
 }
-
-/** Splits a list; an item is shown if the count would replace only that item. */
-export function cutList<Item>(
-  items: readonly Item[],
-  most: number,
-): { readonly shown: readonly Item[]; readonly hidden: readonly Item[] } {
-  const shown = items.length > most + 1 ? most : items.length;
-  return { shown: items.slice(0, shown), hidden: items.slice(shown) };
-}

@@ -46,7 +46,7 @@ describe("offboard", () => {
     const { code, stdout } = await run("ada@example.com", "--check");
     expect(code).toBe(2);
     expect(stdout).toContain(
-      "ada@example.com  in access/harbour-street.yaml, access/station-road.yaml; live\n    at MC4F7K2P, MC9Q3T8X\n",
+      "ada@example.com  in access/harbour-street.yaml, access/station-road.yaml; live\n  at MC4F7K2P, MC9Q3T8X\n",
     );
     expect(stdout).toMatch(/Nobody else\n {2}MC4F7K2P, MC9Q3T8X: can api_keys_edit,[^;]*; have Owner\n/);
     expect(stdout).toContain("- delete ada@example.com (not in the file)");

@@ -1,13 +1,14 @@
 import stringWidth from "string-width";
 import { counted, grouped, sortNaturally } from "../../../lib/text.ts";
 import type { Impact, MemberImpact, Selection } from "../../../model/plan.ts";
+import type { Tone } from "../../style.ts";
 import { sameImpact } from "../../text/impact-text.ts";
 import { wrapText } from "../../text/wrap.ts";
 import type { DetailView } from "../../view/change-view.ts";
 import { namesText } from "../../view/names-text.ts";
 import type { PlaceOf } from "../../view/plan-view.ts";
 import { shown } from "../second-screen.ts";
-import type { Piece, Tone } from "../theme.tsx";
+import type { Piece } from "../theme.tsx";
 import type { BrowsedChange } from "./browse-model.ts";
 import type { FileLine } from "./browse-state.ts";
 

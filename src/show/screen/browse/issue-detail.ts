@@ -1,6 +1,6 @@
 import { grouped } from "../../../lib/text.ts";
+import type { Tone } from "../../style.ts";
 import { overrideCommand } from "../../view/plan-view.ts";
-import type { Tone } from "../theme.tsx";
 import type { IssueGroup, PlanIssue } from "./browse-issues.ts";
 import {
   DETAIL_NAMES,

@@ -1,8 +1,6 @@
-import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped, sortedSet } from "../../lib/text.ts";
 import type { IdleRule, JudgedRule, UnnoticedGroup } from "../../model/coverage.ts";
-import type { Style } from "../style.ts";
-import { hangingLines, moreText } from "../text/wrap.ts";
+import { type Block, below, type Document, fold, sentence, verboseShows } from "../blocks/block.ts";
 import { type FilePlace, textOfPlace } from "./answer-formats.ts";
 import {
   bySensitivity,
@@ -14,78 +12,67 @@ import {
   suggestionYaml,
 } from "./coverage-view.ts";
 
-/** Renders the verdicts of the rules on the access and, on request, what they would not notice. */
-export function renderChecked(view: CheckedView, style: Style, verbose: boolean): string {
+/** Returns the verdicts of the rules on the access and, on request, what they would not notice. */
+export function checkedDocument(view: CheckedView, verbose: boolean): Document {
   const isCovered = view.merchants.some(({ coverage }) => coverage !== null);
-  const blocks = [
-    rulesLines(view, style, { verbose, isCovered }),
-    ...(isCovered ? [...unnoticedBlocks(view, style, verbose), idleLines(view, style)] : []),
+  return [
+    verdicts(view, { verbose, isCovered }),
+    ...(isCovered ? [...unnoticed(view, verbose), idle(view)] : []),
   ];
-  return `${blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join("\n"))
-    .join("\n\n")}\n`;
 }
 
 /** Returns the merchants with broken rules, and how many rules hold at the others; with `verbose` every rule. */
-function rulesLines(
+function verdicts(
   { merchants, across, placeOf, source }: CheckedView,
-  style: Style,
   { verbose, isCovered }: { readonly verbose: boolean; readonly isCovered: boolean },
-): readonly string[] {
+): readonly Block[] {
   const all = [...merchants, ...across];
+  // If all rules hold, the answer to the question comes first.
+  if (isCovered && !verbose && !all.some(isBroken)) return [];
   const shown = verbose || merchants.length === 1 ? all : all.filter(isBroken);
   const hidden = all.filter((one) => !shown.includes(one));
   const others = merchants.filter((merchant) => hidden.includes(merchant)).length;
-  const lines = shown.flatMap((merchant) => [
-    ...hangingLines(`${oneLine(merchant.merchant)}: ${holdText([merchant])}`, style.columns, "", "  ").map(
-      isBroken(merchant) ? style.red : style.bold,
-    ),
-    ...merchant.judged.flatMap(({ rule, violations, unknownRoles }) => [
-      ...(verbose || violations.length > 0 || unknownRoles.length > 0
-        ? ruleLines(
-            rule,
-            placeOf(merchant.merchant, rule),
-            violations.length > 0 ? "broken  " : unknownRoles.length > 0 ? "unknown  " : "ok  ",
-            style,
-          )
-        : []),
-      ...(verbose ? violations : violations.slice(0, MOST_VIOLATIONS)).flatMap((text) =>
-        hangingLines(oneLine(text), style.columns, "    ", "      "),
-      ),
-      ...(verbose || violations.length <= MOST_VIOLATIONS
-        ? []
-        : [style.dim(`    ${moreText(violations.length - MOST_VIOLATIONS)}`)]),
-    ]),
-  ]);
-  // If all rules hold, the answer to the question comes first.
-  if (isCovered && !verbose && !all.some(isBroken)) return [];
   const which =
     others === 0
       ? "all merchants"
       : counted(others, others === merchants.length ? "merchant" : "other merchant");
-  const rest =
-    hidden.length === 0 ? [] : hangingLines(`${which}: ${holdText(hidden)}`, style.columns, "", "  ");
-  return [...lines, ...rest, ...unknownLines(merchants, source, style)];
+  return [
+    ...shown.map((merchant) =>
+      fold(
+        `${merchant.merchant}: ${holdText([merchant])}`,
+        merchant.judged.flatMap(({ rule, violations, unknownRoles }): readonly Block[] => {
+          const isTold = verbose || violations.length > 0 || unknownRoles.length > 0;
+          const head = violations.length > 0 ? "broken" : unknownRoles.length > 0 ? "unknown" : "ok";
+          const texts = verbose ? violations : violations.slice(0, MOST_VIOLATIONS);
+          const more = [
+            ...texts.map((text) => sentence(text)),
+            ...verboseShows(violations.length - texts.length),
+          ];
+          return isTold ? [below(`${head}  ${ruleText(rule, placeOf(merchant.merchant, rule))}`, more)] : [];
+        }),
+        isBroken(merchant) ? "red" : "bold",
+      ),
+    ),
+    ...(hidden.length === 0 ? [] : [sentence(`${which}: ${holdText(hidden)}`)]),
+    ...unknownGrants(merchants, source),
+  ];
 }
 
 /** Names the roles whose unknown permissions decide whether checks hold. */
-function unknownLines(
+function unknownGrants(
   merchants: readonly CheckedMerchant[],
   source: CheckedView["source"],
-  { columns }: Style,
-): readonly string[] {
+): readonly Block[] {
   const roles = sortedSet(
     merchants.flatMap(({ judged }) => judged.flatMap((judgement) => judgement.unknownRoles)),
   );
   if (roles.length === 0) return [];
   const more = roles.length - MOST_NAMES;
-  const names = `${roles.slice(0, MOST_NAMES).map(oneLine).join(", ")}${more > 0 ? ` and ${counted(more, "more role")}` : ""}`;
-  const text =
-    source === "declared"
-      ? `The files do not say what ${names} ${roles.length === 1 ? "grants" : "grant"}; use --live.`
-      : `The service does not say what ${names} ${roles.length === 1 ? "grants" : "grant"}.`;
-  return hangingLines(text, columns, "", "  ");
+  const names = `${roles.slice(0, MOST_NAMES).join(", ")}${more > 0 ? ` and ${counted(more, "more role")}` : ""}`;
+  const grants = `not say what ${names} ${roles.length === 1 ? "grants" : "grant"}`;
+  return [
+    sentence(source === "declared" ? `The files do ${grants}; use --live.` : `The service does ${grants}.`),
+  ];
 }
 
 /** Maximum number of violations of one rule that are shown. */
@@ -107,15 +94,9 @@ function holdText(merchants: readonly CheckedMerchant[]): string {
   return `${grouped(holding)} of ${countText} ${holding === 1 ? "holds" : "hold"}${also}`;
 }
 
-function ruleLines(
-  rule: JudgedRule["rule"],
-  place: FilePlace | null,
-  head: string,
-  { columns }: Style,
-): readonly string[] {
+function ruleText(rule: JudgedRule["rule"], place: FilePlace | null): string {
   const where = place === null ? rule.enforcedBy : textOfPlace(place);
-  const text = `${oneLine(rule.text)}${where === null ? "" : ` (${oneLine(where)})`}`;
-  return hangingLines(text, columns, `  ${head}`, "    ");
+  return `${rule.text}${where === null ? "" : ` (${where})`}`;
 }
 
 const TITLES: Readonly<Record<Sensitivity, string>> = {
@@ -134,46 +115,28 @@ interface JoinedGroup {
   readonly members: readonly { readonly merchant: string; readonly group: UnnoticedGroup }[];
 }
 
-function unnoticedBlocks(
-  { merchants, source }: CheckedView,
-  style: Style,
-  verbose: boolean,
-): readonly (readonly string[])[] {
+function unnoticed({ merchants, source }: CheckedView, verbose: boolean): Document {
   const sum = (of: (merchant: CheckedMerchant) => number): number =>
     merchants.reduce((total, merchant) => total + of(merchant), 0);
   const changes = sum(({ coverage }) => coverage?.changes ?? 0);
-  const unnoticed = sum(({ coverage }) => coverage?.unnoticed ?? 0);
-  const title = `${grouped(unnoticed)} of ${grouped(changes)} single changes would go unnoticed.`;
+  const missed = sum(({ coverage }) => coverage?.unnoticed ?? 0);
+  const title = `${grouped(missed)} of ${grouped(changes)} single changes would go unnoticed.`;
   const joined = joinGroups(merchants);
-  const blocks = SENSITIVITIES.map((sensitivity): readonly string[] => {
-    const groups = joined.filter((group) => group.sensitivity === sensitivity);
-    if (groups.length === 0) return [];
-    const shown = verbose || sensitivity !== "other" ? groups : groups.slice(0, MOST_OTHERS);
-    return [
-      style.bold(TITLES[sensitivity]),
-      ...shown.flatMap((group) => groupLines(group, merchants.length, style)),
-      ...(shown.length < groups.length ? [style.dim(`  ${moreText(groups.length - shown.length)}`)] : []),
-    ];
-  });
   const isUnclear =
     source === "declared" &&
     joined.some(({ members }) =>
       members.some(({ group }) => group.change === "role-given" && group.grants === null),
     );
   return [
-    [
-      ...hangingLines(title, style.columns, "", "  "),
-      ...(source === "declared" ? refusedLines(merchants, style) : []),
-    ],
-    ...blocks,
-    isUnclear
-      ? hangingLines(
-          "The permissions of predefined roles are not in the files; use --live.",
-          style.columns,
-          "",
-          "  ",
-        )
-      : [],
+    [sentence(title), ...(source === "declared" ? refusedNote(merchants) : [])],
+    ...SENSITIVITIES.map((sensitivity): readonly Block[] => {
+      const groups = joined.filter((group) => group.sensitivity === sensitivity);
+      if (groups.length === 0) return [];
+      const shown = verbose || sensitivity !== "other" ? groups : groups.slice(0, MOST_OTHERS);
+      const blocks = shown.flatMap((group) => groupBlocks(group, merchants.length));
+      return [fold(TITLES[sensitivity], [...blocks, ...verboseShows(groups.length - shown.length)])];
+    }),
+    isUnclear ? [sentence("The permissions of predefined roles are not in the files; use --live.")] : [],
   ];
 }
 
@@ -181,7 +144,7 @@ function unnoticedBlocks(
  * Says that every plan of files with broken rules is refused, so that unnoticed changes only matter once the rules
  * hold.
  */
-function refusedLines(merchants: readonly CheckedMerchant[], style: Style): readonly string[] {
+function refusedNote(merchants: readonly CheckedMerchant[]): readonly Block[] {
   const broken = merchants.filter(isBroken);
   const [first] = broken;
   if (first === undefined) return [];
@@ -189,14 +152,11 @@ function refusedLines(merchants: readonly CheckedMerchant[], style: Style): read
     merchants.length === 1
       ? ""
       : broken.length === 1
-        ? ` of ${oneLine(first.merchant)}`
+        ? ` of ${first.merchant}`
         : ` of ${counted(broken.length, "merchant")}`;
-  return hangingLines(
-    `Until the broken rules hold, every plan${whose} is refused. The list assumes they hold.`,
-    style.columns,
-    "",
-    "  ",
-  );
+  return [
+    sentence(`Until the broken rules hold, every plan${whose} is refused. The list assumes they hold.`),
+  ];
 }
 
 function isBroken({ judged }: CheckedMerchant): boolean {
@@ -222,14 +182,14 @@ function joinGroups(merchants: readonly CheckedMerchant[]): readonly JoinedGroup
   );
 }
 
-function groupLines({ members }: JoinedGroup, merchants: number, style: Style): readonly string[] {
+function groupBlocks({ members }: JoinedGroup, merchants: number): readonly Block[] {
   const [first] = members;
   if (first === undefined) return [];
   const where =
     merchants === 1
       ? ""
       : members.length === 1
-        ? `, at ${oneLine(first.merchant)}`
+        ? `, at ${first.merchant}`
         : `, at ${counted(members.length, "merchant")}`;
   const text = `${changeText(members.map(({ group }) => group))}${where}`;
   const suggestions = new Map<string, string[]>();
@@ -239,23 +199,19 @@ function groupLines({ members }: JoinedGroup, merchants: number, style: Style): 
     suggestions.set(line, [...(suggestions.get(line) ?? []), merchant]);
   }
   const shown = [...suggestions].slice(0, MOST_SUGGESTIONS);
+  const hidden = suggestions.size - shown.length;
+  const texts = shown.map(([line, [code = "", ...more]]) => {
+    const whose =
+      suggestions.size === 1 ? "" : `${code}${more.length > 0 ? ` and ${more.length} more` : ""}  `;
+    return `${whose}${line}`;
+  });
+  const rest = `and ${counted(hidden, "other")}: --merchant or --format json shows them`;
+  const lines = [...texts, ...(hidden > 0 ? [rest] : [])];
   return [
-    ...hangingLines(text, style.columns, "  ", "    "),
-    ...shown.flatMap(([line, lineMerchants]) => {
-      const whose =
-        suggestions.size === 1
-          ? ""
-          : `${oneLine(lineMerchants[0] ?? "")}${lineMerchants.length > 1 ? ` and ${lineMerchants.length - 1} more` : ""}  `;
-      return hangingLines(`${whose}${oneLine(line)}`, style.columns, "    ", "      ").map(style.dim);
-    }),
-    ...(shown.length < suggestions.size
-      ? hangingLines(
-          `and ${counted(suggestions.size - shown.length, "other")}: --merchant or --format json shows them`,
-          style.columns,
-          "    ",
-          "      ",
-        ).map(style.dim)
-      : []),
+    below(
+      text,
+      lines.map((line) => sentence(line, { tone: "dim" })),
+    ),
   ];
 }
 
@@ -266,9 +222,9 @@ const MOST_SUGGESTIONS = 2;
 function changeText(groups: readonly UnnoticedGroup[]): string {
   const [first] = groups;
   if (first === undefined) return "";
-  const role = oneLine(first.role?.name ?? "");
+  const role = first.role?.name ?? "";
   const id = first.role?.id ?? null;
-  const roleText = id === null || id === first.role?.name ? role : `${role} (${oneLine(id)})`;
+  const roleText = id === null || id === first.role?.name ? role : `${role} (${id})`;
   // A member of several merchants counts as one person, and roles with one name as one role.
   const subjects = sortedSet(groups.flatMap((group) => group.subjects));
   const names = listText(subjects);
@@ -284,7 +240,7 @@ function changeText(groups: readonly UnnoticedGroup[]): string {
     case "role-taken":
       return `${roleText} taken from ${counted(subjects.length, "member")}${names}`;
     case "permission-given":
-      return `${oneLine(first.permission ?? "")} given to ${counted(subjects.length, "role")}${names}`;
+      return `${first.permission ?? ""} given to ${counted(subjects.length, "role")}${names}`;
     case "permission-taken":
       return `${counted(subjects.length, "permission")} taken from ${roleText}${names}`;
     default:
@@ -296,10 +252,10 @@ const MOST_NAMES = 4;
 
 /** Returns a few names in parentheses; many are in the JSON only. */
 function listText(names: readonly string[]): string {
-  return names.length > MOST_NAMES ? "" : ` (${names.map(oneLine).join(", ")})`;
+  return names.length > MOST_NAMES ? "" : ` (${names.join(", ")})`;
 }
 
-function idleLines({ merchants, placeOf }: CheckedView, style: Style): readonly string[] {
+function idle({ merchants, placeOf }: CheckedView): readonly Block[] {
   const joined = new Map<string, { readonly idle: IdleRule; readonly at: string[] }>();
   for (const { merchant, coverage } of merchants) {
     for (const idle of coverage?.idle ?? []) {
@@ -311,22 +267,17 @@ function idleLines({ merchants, placeOf }: CheckedView, style: Style): readonly 
     }
   }
   if (joined.size === 0) return [];
-  return [
-    style.bold(`Rules that refuse none of these changes: ${joined.size}`),
-    ...[...joined.values()].flatMap(({ idle: { rule, count }, at }) => {
-      const places = new Map(
-        at.map((merchant) => placeOf(merchant, rule)).map((place) => [place && textOfPlace(place), place]),
-      );
-      const [place = null] = places.size === 1 ? places.values() : [];
-      const where =
-        merchants.length === 1
-          ? []
-          : [`at ${at.length === 1 ? oneLine(at[0] ?? "") : counted(at.length, "merchant")}`];
-      const facts = [...(count === null ? [] : [`${counted(count.people, "holder")} today`]), ...where];
-      return [
-        ...ruleLines(rule, place, "", style),
-        ...(facts.length === 0 ? [] : hangingLines(facts.join(", "), style.columns, "    ", "      ")),
-      ];
-    }),
-  ];
+  const rules = [...joined.values()].map(({ idle: { rule, count }, at }) => {
+    const places = new Map(
+      at.map((merchant) => placeOf(merchant, rule)).map((place) => [place && textOfPlace(place), place]),
+    );
+    const [place = null] = places.size === 1 ? places.values() : [];
+    const where =
+      merchants.length === 1
+        ? []
+        : [`at ${at.length === 1 ? (at[0] ?? "") : counted(at.length, "merchant")}`];
+    const facts = [...(count === null ? [] : [`${counted(count.people, "holder")} today`]), ...where];
+    return below(ruleText(rule, place), facts.length === 0 ? [] : [sentence(facts.join(", "))]);
+  });
+  return [fold(`Rules that refuse none of these changes: ${joined.size}`, rules)];
 }

@@ -1,10 +1,16 @@
-import { oneLine } from "../../lib/escape.ts";
 import { byCodeUnit, counted, groupByKey, shorten, sortedSet, utcMinute } from "../../lib/text.ts";
 import type { HeldRole, UnknownAnswer } from "../../model/questions.ts";
-import type { Style } from "../style.ts";
-import { gridLines } from "../text/grid-text.ts";
+import {
+  type Block,
+  below,
+  type Document,
+  type Fold,
+  fold,
+  names,
+  sentence,
+  verboseShows,
+} from "../blocks/block.ts";
 import { ignoredTexts } from "../text/ignored-text.ts";
-import { hangingLines, moreText, wrapList } from "../text/wrap.ts";
 import {
   type AccessQuestion,
   type AnswersView,
@@ -13,33 +19,29 @@ import {
   textOfPlace,
 } from "./answer-formats.ts";
 
-/** Formats the answers to a question; `verbose` shows every merchant of a grant, and grants that give no access. */
-export function renderAnswers(view: AnswersView, style: Style, verbose: boolean): string {
+/** Returns the answers to a question; `verbose` shows every merchant of a grant, and grants that give no access. */
+export function answersDocument(view: AnswersView, verbose: boolean): Document {
   const { question, answers } = view;
   // For a single member, everything is of interest, including what has ended.
   const shown = verbose || question.kind === "is" ? answers : answers.filter(isEffective);
   const hidden = answers.length - shown.length;
-  const sections = sectionsOf(view, shown).map((section) => sectionLines(section, view, style, verbose));
-  const blocks = [
-    atLines(question, style),
-    ...(sections.length === 0 ? [hangingLines(nobody(view), style.columns, "", "  ")] : sections),
-    caveatLines(answerCaveats(view, hidden), style),
-  ].filter(({ length }) => length > 0);
-  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+  const sections = sectionsOf(view, shown).map((section) => [sectionFold(section, view, verbose)]);
+  return [
+    commitNote(question),
+    ...(sections.length === 0 ? [[sentence(nobody(view))]] : sections),
+    caveatBlocks(answerCaveats(view, hidden)),
+  ];
 }
 
 /** Says which files, or which recorded states, were read: those of a commit. */
-export function atLines(
-  { at, source }: Pick<AccessQuestion, "at" | "source">,
-  style: Style,
-): readonly string[] {
+export function commitNote({ at, source }: Pick<AccessQuestion, "at" | "source">): readonly Block[] {
   if (at === null) return [];
   const commit = `commit ${at.commit.slice(0, 12)} of ${utcMinute(at.committed)}`;
   const text =
     source === "live"
       ? `What was live as recorded last by ${utcMinute(at.time)}: ${commit}. Later changes may not be recorded.`
       : `As merged by ${utcMinute(at.time)}, which may differ from what was live: ${commit}.`;
-  return hangingLines(text, style.columns, "", "  ").map((line) => style.dim(line));
+  return [sentence(text, { tone: "dim" })];
 }
 
 function isEffective({ held }: LocatedAnswer): boolean {
@@ -134,12 +136,7 @@ export function roleTitle(role: LocatedAnswer["role"]): string {
 /** Rows of a section without `verbose`. */
 const MAX_ROWS = 50;
 
-function sectionLines(
-  { title, answers }: Section,
-  view: AnswersView,
-  style: Style,
-  verbose: boolean,
-): readonly string[] {
+function sectionFold({ title, answers }: Section, view: AnswersView, verbose: boolean): Fold {
   const { question, merchants, now } = view;
   const people = new Set(answers.filter(isEffective).map(({ member }) => member.name.toLowerCase())).size;
   const codes = new Set(answers.map(({ merchant }) => merchant));
@@ -162,22 +159,19 @@ function sectionLines(
     place: true,
   };
   const columns = COLUMNS.filter((column) => isNeeded[column]);
-  return [
-    ...hangingLines(`${oneLine(title)}: ${count} ${where}`, style.columns, "", "  ").map(style.bold),
-    ...gridLines(
-      {
-        heads: columns.map((column) => HEADS[column]),
-        rows: rows.map((row) => ({
-          cells: columns.map((column) => row[column]),
-          ...(!row.effective && { paint: style.dim }),
-        })),
-        isGrouped: isNeeded.member,
-      },
-      style,
-    ),
-    ...(groups.length > rows.length ? [style.dim(`  ${moreText(groups.length - rows.length)}`)] : []),
-    ...(question.kind === "is" ? permissionLines(answers, style) : []),
-  ];
+  return fold(`${title}: ${count} ${where}`, [
+    {
+      kind: "grid",
+      heads: columns.map((column) => HEADS[column]),
+      rows: rows.map((row) => ({
+        cells: columns.map((column) => row[column]),
+        ...(!row.effective && { tone: "dim" }),
+      })),
+      isGrouped: isNeeded.member,
+    },
+    ...verboseShows(groups.length - rows.length),
+    ...(question.kind === "is" ? permissionBlocks(answers) : []),
+  ]);
 }
 
 /** Groups the grants of one role to one member that differ only in the merchant. */
@@ -226,9 +220,9 @@ function rowOf(group: readonly LocatedAnswer[], now: number): Row {
   const { member, role } = first ?? { member: null, role: null };
   const codes = sortedSet(group.map(({ merchant }) => merchant));
   return {
-    member: shorten(oneLine(member?.name ?? "")),
-    role: role === null ? "-" : shorten(oneLine(roleTitle(role))),
-    merchant: codes.length === 1 ? oneLine(codes[0] ?? "") : counted(codes.length, "merchant"),
+    member: shorten(member?.name ?? ""),
+    role: role === null ? "-" : shorten(roleTitle(role)),
+    merchant: codes.length === 1 ? (codes[0] ?? "") : counted(codes.length, "merchant"),
     since: sinceText(group),
     status: first === undefined ? "" : statusText(first, now),
     place: placeText(group.flatMap(({ grantedAt }) => grantedAt)),
@@ -243,17 +237,17 @@ function statusText({ member, held }: LocatedAnswer, now: number): string {
 
 /** Returns the status of a held role at a time, in ms since the epoch, with its end, as in "until 2027-01-31". */
 export function holdingText({ status, from, end, suspension }: HeldRole, now: number): string {
-  if (status === "not-begun" && from !== null) return `from ${oneLine(from.text)}`;
+  if (status === "not-begun" && from !== null) return `from ${from.text}`;
   if (end !== null && end.ends <= now) {
-    const past = `${end.by === "leaver" ? "left" : "ended"} ${oneLine(end.text)}`;
+    const past = `${end.by === "leaver" ? "left" : "ended"} ${end.text}`;
     // Live access may last longer than in the files.
     return status === "ended" ? past : `${status}, though ${past}`;
   }
   if (suspension?.until) {
-    const back = `suspended until ${oneLine(suspension.until.text)}`;
-    return end === null ? back : `${back}, ${end.by === "leaver" ? "leaves" : "ends"} ${oneLine(end.text)}`;
+    const back = `suspended until ${suspension.until.text}`;
+    return end === null ? back : `${back}, ${end.by === "leaver" ? "leaves" : "ends"} ${end.text}`;
   }
-  const until = end === null ? "" : `${end.by === "leaver" ? "leaves" : "until"} ${oneLine(end.text)}`;
+  const until = end === null ? "" : `${end.by === "leaver" ? "leaves" : "until"} ${end.text}`;
   if (status === "not-begun") return "not begun";
   if (status === "ends") return until;
   return until === "" ? status : `${status}, ${until}`;
@@ -280,7 +274,7 @@ export function placeText(places: readonly FilePlace[]): string {
 }
 
 /** Returns what a member can do; merchants where that is the same are joined. */
-function permissionLines(answers: readonly LocatedAnswer[], style: Style): readonly string[] {
+function permissionBlocks(answers: readonly LocatedAnswer[]): readonly Block[] {
   const byMerchant = new Map<string, Set<string>>();
   for (const { merchant, permissions, held } of answers) {
     const granted = byMerchant.get(merchant) ?? new Set<string>();
@@ -289,7 +283,7 @@ function permissionLines(answers: readonly LocatedAnswer[], style: Style): reado
   }
   const groups = new Map<string, string[]>();
   for (const [merchant, permissions] of byMerchant) {
-    const key = sortedSet(permissions).map(oneLine).join(", ");
+    const key = sortedSet(permissions).join(", ");
     groups.set(key, [...(groups.get(key) ?? []), merchant]);
   }
   return [...groups].flatMap(([permissions, merchants]) => {
@@ -298,9 +292,7 @@ function permissionLines(answers: readonly LocatedAnswer[], style: Style): reado
       groups.size === 1
         ? ""
         : ` at ${merchants.length > 3 ? counted(merchants.length, "merchant") : merchants.join(", ")}`;
-    return wrapList(permissions.split(", "), style.columns - 4).flatMap((text, index) =>
-      index === 0 ? [`  can${place}:`, `    ${text}`] : `    ${text}`,
-    );
+    return below(`can${place}:`, [sentence(names(permissions.split(", ")), { isProse: true })]);
   });
 }
 
@@ -313,11 +305,11 @@ function nobody({
   ignored,
 }: AnswersView): string {
   if (merchants.length === 0) return "No merchant is selected.";
-  const asked = shorten(oneLine(name));
+  const asked = shorten(name);
   const where = source === "live" ? "live" : "in the files";
   const member = source === "live" ? "a live member" : "a member in the files";
   const place = merchants.length === 1 ? `of ${merchants[0]}` : `of ${counted(merchants.length, "merchant")}`;
-  const hint = near === null ? "" : ` Did you mean ${oneLine(near)}?`;
+  const hint = near === null ? "" : ` Did you mean ${near}?`;
   if (matched.length === 0) {
     if (kind === "can") return `No role ${place} is known to grant ${asked} ${where}.${hint}`;
     return kind === "has"
@@ -325,12 +317,12 @@ function nobody({
       : `${asked} is not ${member} ${place}.${hint}`;
   }
   if (source === "declared" && ignored.length > 0) {
-    const does = kind === "can" ? `can ${matched.join(", ")}` : `holds ${matched.map(oneLine).join(", ")}`;
+    const does = kind === "can" ? `can ${matched.join(", ")}` : `holds ${matched.join(", ")}`;
     return `The files ${place} list nobody who ${does}.`;
   }
   return kind === "can"
     ? `Nobody can ${matched.join(", ")} ${where} ${place}.`
-    : `Nobody holds ${matched.map(oneLine).join(", ")} ${where} ${place}.`;
+    : `Nobody holds ${matched.join(", ")} ${where} ${place}.`;
 }
 
 /** Returns what the answers leave out, with the number of those that are hidden. */
@@ -370,9 +362,9 @@ export function answerCaveats(
   return texts.filter((text) => text !== "");
 }
 
-/** Formats caveats, in yellow. */
-export function caveatLines(caveats: readonly string[], style: Style): readonly string[] {
-  return caveats.flatMap((text) => hangingLines(text, style.columns, "", "  ").map(style.yellow));
+/** Returns caveats, each a sentence. */
+export function caveatBlocks(caveats: readonly string[]): readonly Block[] {
+  return caveats.map((text) => sentence(text, { tone: "yellow" }));
 }
 
 /**
@@ -391,7 +383,7 @@ export function ignoredAdvice({ source, at }: Pick<AccessQuestion, "source" | "a
 
 /** Returns a few names, or how many there are. */
 function someOf(names: readonly string[], what: string): string {
-  return names.length > 3 ? counted(names.length, what) : names.map(oneLine).join(", ");
+  return names.length > 3 ? counted(names.length, what) : names.join(", ");
 }
 
 /** Returns the roles of unknown permissions, with the number of their holders unless one member is asked about. */
@@ -404,6 +396,6 @@ function rolesOf(unknown: readonly UnknownAnswer[], kind: AccessQuestion["kind"]
     holders.set(role, people);
   }
   return [...holders].map(([role, people]) =>
-    kind === "is" ? oneLine(role) : `${oneLine(role)} (${counted(people.size, "person", "people")})`,
+    kind === "is" ? role : `${role} (${counted(people.size, "person", "people")})`,
   );
 }

@@ -1,26 +1,21 @@
-import { oneLine } from "../../lib/escape.ts";
 import { counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
+import { type Block, type Document, indented, sentence, toned } from "../blocks/block.ts";
+import { documentText } from "../blocks/text-blocks.ts";
 import type { Style } from "../style.ts";
 import { attemptsOf } from "../view/ending-view.ts";
-import { textOfSeveral } from "../view/names-text.ts";
-import { hangingLines, wrapOnTerminal, wrapText } from "./wrap.ts";
+import { namesText, textOfSeveral } from "../view/names-text.ts";
 
 /** Says which merchants could not be read or processed, and why; those with the same reason are listed together. */
-export function renderUnread(
+export function unreadDocument(
   done: string,
   failed: readonly { readonly merchant: string; readonly error: { readonly failure: Failure } }[],
-  style: Style,
-): string {
+): Document {
   const unread = failed.map(({ merchant, error }) => ({ merchant, failure: error.failure }));
-  const parts = groupUnread(unread).map(({ first, merchants, attempts }) => {
-    const shown = merchants.slice(0, MERCHANTS_SHOWN).map(oneLine).join(", ");
-    const more = merchants.length - MERCHANTS_SHOWN;
-    const names = more > 0 ? `${shown} and ${grouped(more)} more` : shown;
-    const head = wrapText(`${names} could not be ${done}.`, style.columns).map(style.bold);
-    return `${head.join("\n")}\n${renderFailure(first, style, merchants.length, attempts)}`;
-  });
-  return parts.join("\n");
+  return groupUnread(unread).map(({ first, merchants, attempts }) => [
+    sentence(`${namesText(merchants, MERCHANTS_SHOWN)} could not be ${done}.`, { tone: "bold" }),
+    ...failureBlocks(first, merchants.length, attempts),
+  ]);
 }
 
 /** The merchants that could not be read for the same reason. */
@@ -59,46 +54,50 @@ function failureOfSeveral({
 
 const MERCHANTS_SHOWN = 10;
 
-/** Formats a failure: the message, the service's whole Problem, and the next step. */
-export function renderFailure(
+/** Prints a failure. */
+export function renderFailure(failure: Failure, style: Style): string {
+  return documentText([failureBlocks(failure)], style);
+}
+
+/** Says what failed: the message, the service's whole Problem, and the next step. */
+export function failureBlocks(
   failure: Failure,
-  style: Style,
   times = 1,
   attempts: readonly number[] = attemptsOf([failure]),
-): string {
+): readonly Block[] {
   const { message, hint, request } = failure;
   const problem = request?.problem;
   const head = times > 1 ? `error, ${counted(times, "time")}` : "error";
-  const [first = "", ...more] = withoutDetail(message, problem).split("\n").map(oneLine);
-  const lines = [
-    ...wrapOnTerminal(first, style, `${style.red(head)}: `, "  "),
-    ...more.flatMap((text) => wrapOnTerminal(text, style, "", "  ")),
-  ];
-  if (problem) {
-    const fields = [
-      ["type", problem.type],
-      ["title", problem.title],
-      ["status", problem.status?.toString()],
-      ["detail", problem.detail],
-      ["instance", problem.instance],
-      ...(problem.extensions ?? []).map(({ name, value }) => [oneLine(name), value] as const),
-    ] as const;
-    for (const [name, value] of fields) {
-      const head = `  ${style.dim(`${name} `.padEnd(9))}`;
-      if (value !== undefined) lines.push(...wrapOnTerminal(oneLine(value), style, head, "    "));
-    }
-  }
+  const [first = "", ...more] = withoutDetail(message, problem).split("\n");
   const [least = 0, most = least] = [attempts[0], attempts.at(-1)];
-  if (most > 1) {
-    const sent = least === most ? counted(most, "time") : `${grouped(least)} to ${grouped(most)} times`;
-    lines.push(`  ${style.dim("sent".padEnd(9))}${sent}`);
-  }
-  const next = [...(hint === undefined ? [] : [hint]), ...(isConnectionProblem(failure) ? [DOCTOR] : [])];
-  if (next.length > 0) {
-    lines.push(...hangingLines(oneLine(next.join(" ")), style.columns, `  ${style.cyan("→")} `, "    "));
-  }
-  return `${lines.join("\n")}\n`;
+  const sent = least === most ? counted(most, "time") : `${grouped(least)} to ${grouped(most)} times`;
+  const fields: readonly (readonly [string, string | undefined])[] = [
+    ...(problem
+      ? ([
+          ["type", problem.type],
+          ["title", problem.title],
+          ["status", problem.status?.toString()],
+          ["detail", problem.detail],
+          ["instance", problem.instance],
+          ...(problem.extensions ?? []).map(({ name, value }) => [name, value] as const),
+        ] as const)
+      : []),
+    ["sent", most > 1 ? sent : undefined],
+  ];
+  const rows = fields.flatMap(([label, text]) => (text === undefined ? [] : [{ label, text }]));
+  const steps = [...(hint === undefined ? [] : [hint]), ...(isConnectionProblem(failure) ? [DOCTOR] : [])];
+  return [
+    sentence([toned("red", head), `: ${first}`], { isLogged: true }),
+    ...more.map((text) => sentence(text, { isLogged: true })),
+    indented([
+      { kind: "facts", rows, width: LABEL, isLogged: true },
+      ...(steps.length === 0 ? [] : [sentence(steps.join(" "), { mark: "next" })]),
+    ]),
+  ];
 }
+
+/** Width of the longest usual field of a Problem. */
+const LABEL = 8;
 
 const DOCTOR = 'Run "rolecall doctor" to find the cause.';
 

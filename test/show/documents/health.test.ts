@@ -1,8 +1,9 @@
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import type { HealthReport } from "../../../src/model/reports.ts";
+import { documentText } from "../../../src/show/blocks/text-blocks.ts";
+import { healthDocument } from "../../../src/show/documents/health.ts";
 import { PLAIN } from "../../../src/show/style.ts";
-import { renderHealth } from "../../../src/show/text/health-text.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile.ts";
 
 const REPORT: HealthReport = {
@@ -34,7 +35,8 @@ const REPORT: HealthReport = {
   next: ["Grant the key in B: roles_create."],
 };
 
-const shown = (report: HealthReport, columns: number): string => renderHealth(report, { ...PLAIN, columns });
+const shown = (report: HealthReport, columns: number): string =>
+  documentText(healthDocument(report), { ...PLAIN, columns });
 
 test("a narrow terminal gets the details below the names", () => {
   expect(shown(REPORT, 40)).toMatchInlineSnapshot(`
@@ -62,7 +64,7 @@ test("a narrow terminal gets the details below the names", () => {
 
 test("a mark, its colour and missing permissions stand out", () => {
   const style = { ...PLAIN, red: (text: string) => `<${text}>`, green: (text: string) => `[${text}]` };
-  const text = renderHealth(REPORT, style);
+  const text = documentText(healthDocument(REPORT), style);
   expect(text).toContain("  [✓] list roles         roles_list, for plan\n");
   expect(text).toContain("  <✗> create a role");
   expect(text).toContain("    roles_list, <roles_create>\n");

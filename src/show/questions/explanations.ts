@@ -1,8 +1,7 @@
-import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, shorten, sortedSet } from "../../lib/text.ts";
-import type { Style } from "../style.ts";
+import { type Block, below, type Document, fold, sentence, verboseShows } from "../blocks/block.ts";
+import { cutText } from "../blocks/cut-list.ts";
 import { ignoredTexts } from "../text/ignored-text.ts";
-import { hangingLines, moreText, padTo } from "../text/wrap.ts";
 import {
   type ExplanationsView,
   type FilePlace,
@@ -12,24 +11,23 @@ import {
   textOfPlace,
 } from "./answer-formats.ts";
 import {
-  atLines,
-  caveatLines,
+  caveatBlocks,
+  commitNote,
   holdingText,
   ignoredAdvice,
   incompleteText,
   roleTitle,
-} from "./answers-text.ts";
+} from "./answers.ts";
 
-/** Formats why somebody can do something, and what has to change to end it; `verbose` shows every merchant. */
-export function renderExplanations(view: ExplanationsView, style: Style, verbose: boolean): string {
-  const blocks = [
-    atLines(view.question, style),
+/** Says why somebody can do something, and what has to change to end it; `verbose` shows every merchant. */
+export function explanationsDocument(view: ExplanationsView, verbose: boolean): Document {
+  return [
+    commitNote(view.question),
     ...(view.explanations.length === 0
-      ? [hangingLines(notFound(view), style.columns, "", "  ")]
-      : grouped(view, verbose).map((group) => explanationLines(group, view, style, verbose))),
-    caveatLines(explanationCaveats(view), style),
-  ].filter(({ length }) => length > 0);
-  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+      ? [[sentence(notFound(view))]]
+      : grouped(view, verbose).flatMap((group) => explanationParagraphs(group, view, verbose))),
+    caveatBlocks(explanationCaveats(view)),
+  ];
 }
 
 /** Returns sentences about what the explanations leave out. */
@@ -42,9 +40,9 @@ export function explanationCaveats({ incomplete, ignored, question }: Explanatio
 
 function notFound({ question, nearMember, merchants }: ExplanationsView): string {
   if (merchants.length === 0) return "No merchant is selected.";
-  const hint = nearMember === null ? "" : ` Did you mean ${oneLine(nearMember)}?`;
+  const hint = nearMember === null ? "" : ` Did you mean ${nearMember}?`;
   const what = question.source === "live" ? "a live member" : "a member in the files";
-  return `${shorten(oneLine(question.member))} is not ${what} of ${counted(merchants.length, "merchant")}.${hint}`;
+  return `${shorten(question.member)} is not ${what} of ${counted(merchants.length, "merchant")}.${hint}`;
 }
 
 /** Joins the explanations of merchants that differ only in their line numbers. */
@@ -72,19 +70,18 @@ function grouped(
   return [...groups.values()];
 }
 
-function explanationLines(
+function explanationParagraphs(
   group: readonly LocatedExplanation[],
   view: ExplanationsView,
-  style: Style,
   verbose: boolean,
-): readonly string[] {
+): Document {
   const [first] = group;
   if (first === undefined) return [];
   const { member, permission, ways, without, unclear } = first;
   const codes = sortedSet(group.map(({ merchant }) => merchant));
   const place = `at ${codes.length > 3 ? counted(codes.length, "merchant") : codes.join(", ")}`;
-  const who = shorten(oneLine(member.name));
-  const what = oneLine(permission);
+  const who = shorten(member.name);
+  const what = permission;
   const groupWays = group.flatMap((explanation) => explanation.ways);
   if (ways.length === 0) {
     const unknown = unknownReason(first, view);
@@ -93,32 +90,25 @@ function explanationLines(
         ? `${who} cannot ${what} ${place}${reasonOf(first, view)}`
         : `It is not known whether ${who} can ${what} ${place}: ${unknown}${hintOf(view)}`;
     const none = group.flatMap((explanation) => explanation.without);
-    return [
-      ...hangingLines(text, style.columns, "", "  ").map(unknown === null ? style.bold : style.yellow),
-      ...without.flatMap(({ role, held }) => {
-        const same = none.filter((way) => isSameRole(way.role, role));
-        return withoutLines(role, holdingText(held, view.now), same, style, verbose);
-      }),
-    ];
+    const roles = without.map(({ role, held }) => {
+      const same = none.filter((way) => isSameRole(way.role, role));
+      return withoutBlock(role, holdingText(held, view.now), same, verbose);
+    });
+    return [[fold(text, roles, unknown === null ? "bold" : "yellow")]];
   }
   const roles =
     ways.length === 1 ? "through 1 role" : `through ${ways.length} roles, each of which is enough`;
+  const through = ways.map(({ role, held }) => {
+    const same = groupWays.filter((way) => isSameRole(way.role, role));
+    return wayBlock(role, holdingText(held, view.now), same, verbose);
+  });
+  const others = `It is not known whether ${unclear.join(", ")} ${unclear.length === 1 ? "grants" : "grant"} it too.`;
   return [
-    ...hangingLines(`${who} can ${what} ${place} ${roles}:`, style.columns, "", "  ").map(style.bold),
-    ...ways.flatMap(({ role, held }) => {
-      const same = groupWays.filter((way) => isSameRole(way.role, role));
-      return wayLines(role, holdingText(held, view.now), same, style, verbose);
-    }),
-    "",
-    ...endLines(ways, groupWays, { who, what, member: member.name }, style, verbose),
-    ...(unclear.length > 0
-      ? hangingLines(
-          `It is not known whether ${unclear.map(oneLine).join(", ")} ${unclear.length === 1 ? "grants" : "grant"} it too.`,
-          style.columns,
-          "",
-          "  ",
-        ).map(style.yellow)
-      : []),
+    [fold(`${who} can ${what} ${place} ${roles}:`, through)],
+    [
+      ...endBlocks(ways, groupWays, { who, what, member: member.name }, verbose),
+      ...(unclear.length > 0 ? [sentence(others, { tone: "yellow" })] : []),
+    ],
   ];
 }
 
@@ -135,7 +125,7 @@ function reasonOf({ without }: LocatedExplanation, view: ExplanationsView): stri
 }
 
 function hintOf({ nearPermission }: ExplanationsView): string {
-  return nearPermission === null ? "" : ` Did you mean ${oneLine(nearPermission)}?`;
+  return nearPermission === null ? "" : ` Did you mean ${nearPermission}?`;
 }
 
 /** Returns why it is unknown whether a member can use a permission; `null` if it is known. */
@@ -147,7 +137,7 @@ function unknownReason(
   if (!member.rolesKnown) return `the files do not say what roles they hold${live}.`;
   if (unclear.length === 0) return null;
   const says = source === "live" ? "the service does" : "the files do";
-  const roles = sortedSet(unclear).map(oneLine);
+  const roles = sortedSet(unclear);
   return `${says} not say what ${roles.join(", ")} ${roles.length === 1 ? "grants" : "grant"}${live}.`;
 }
 
@@ -155,110 +145,102 @@ function isSameRole(role: LocatedWay["role"], other: LocatedWay["role"]): boolea
   return role.name === other.name && role.id === other.id;
 }
 
-/** Returns the lines of a role that gives no access: its status, and where that comes from. */
-function withoutLines(
+/** Returns a role that gives no access: its status, and where that comes from. */
+function withoutBlock(
   role: LocatedWay["role"],
   status: string,
   same: readonly LocatedWay[],
-  style: Style,
   verbose: boolean,
-): readonly string[] {
+): Block {
   const granted = placesOf(same.flatMap(({ grantedAt }) => grantedAt));
   const because = placesOf(same.flatMap(({ statusAt }) => statusAt));
   const label = same.some(({ held }) => held.suspension !== null) ? "suspended at" : "ended at";
-  return [
-    ...hangingLines(`${shorten(oneLine(roleTitle(role)))}: ${status}`, style.columns, "  ", "    "),
-    ...(granted.length > 0 ? labelled("granted at", granted, style, verbose) : []),
-    ...(because.length > 0 ? labelled(label, because, style, verbose) : []),
-  ];
+  return below(`${shorten(roleTitle(role))}: ${status}`, [
+    ...(granted.length > 0 ? [places("granted at", granted, verbose)] : []),
+    ...(because.length > 0 ? [places(label, because, verbose)] : []),
+  ]);
 }
 
-function wayLines(
+function wayBlock(
   role: LocatedWay["role"],
   status: string,
   same: readonly LocatedWay[],
-  style: Style,
   verbose: boolean,
-): readonly string[] {
+): Block {
   const shown = status === "active" ? "" : `, ${status}`;
   const granted = placesOf(same.flatMap(({ grantedAt }) => grantedAt));
   const permitted = placesOf(same.flatMap(({ permittedAt }) => permittedAt));
-  return [
-    ...hangingLines(`${shorten(oneLine(roleTitle(role)))}${shown}`, style.columns, "  ", "    "),
-    ...labelled("granted at", granted.length > 0 ? granted : ["not in the files"], style, verbose),
-    ...labelled(
-      "grants it at",
-      permitted.length > 0 ? permitted : [role.predefined ? "predefined" : "not in the files"],
-      style,
-      verbose,
-    ),
-  ];
+  const elsewhere = role.predefined ? "predefined" : "not in the files";
+  return below(`${shorten(roleTitle(role))}${shown}`, [
+    places("granted at", granted.length > 0 ? granted : ["not in the files"], verbose),
+    places("grants it at", permitted.length > 0 ? permitted : [elsewhere], verbose),
+  ]);
 }
 
-/** Lines of one label without `verbose`. */
+/** Places of one label without `verbose`. */
 const MAX_PLACES = 5;
 
-function labelled(
-  label: string,
-  texts: readonly string[],
-  { columns, dim }: Style,
-  verbose: boolean,
-): readonly string[] {
+function places(label: string, texts: readonly string[], verbose: boolean): Block {
   const shown = verbose ? texts : texts.slice(0, MAX_PLACES);
-  const more = texts.length > shown.length ? [dim(moreText(texts.length - shown.length))] : [];
-  const lines = [...shown, ...more];
-  if (LABEL + 4 + Math.max(0, ...shown.map(cellWidth)) > columns) {
-    return [`    ${label}`, ...lines.map((text) => `      ${text}`)];
-  }
-  return lines.map((text, index) => `    ${padTo(index === 0 ? label : "", LABEL)}${text}`);
+  const more = texts.length - shown.length;
+  const rows = [...shown, ...(more > 0 ? [`${cutText(more)} (--verbose shows all)`] : [])];
+  return {
+    kind: "facts",
+    rows: rows.map((text, index) => ({ label: index === 0 ? label : "", text })),
+    width: LABEL,
+    isPlain: true,
+  };
 }
 
-const LABEL = cellWidth("grants it at") + 2;
+const LABEL = cellWidth("grants it at") + 1;
 
 function placesOf(places: readonly FilePlace[]): readonly string[] {
   return [...new Set(places.map(textOfPlace))];
 }
 
 /** Returns what has to change to end the access. */
-function endLines(
+function endBlocks(
   ways: readonly LocatedWay[],
   allWays: readonly LocatedWay[],
   { who, what, member }: { readonly who: string; readonly what: string; readonly member: string },
-  style: Style,
   verbose: boolean,
-): readonly string[] {
+): readonly Block[] {
   const lines = new Map<string, Set<string>>();
   for (const { role, grantedAt } of allWays) {
     for (const place of grantedAt.map(textOfPlace)) {
-      lines.set(place, (lines.get(place) ?? new Set()).add(shorten(oneLine(roleTitle(role)))));
+      lines.set(place, (lines.get(place) ?? new Set()).add(shorten(roleTitle(role))));
     }
   }
-  const width = Math.max(0, ...[...lines.keys()].map(cellWidth));
-  const rows = [...lines].map(([place, roles]) => [padTo(place, width), [...roles].join(", ")] as const);
+  const rows = [...lines].map(([label, roles]) => ({ label, text: [...roles].join(", ") }));
   const shown = verbose ? rows : rows.slice(0, MAX_PLACES * ways.length);
   const outside = allWays.some(({ grantedAt }) => grantedAt.length === 0);
-  const wrap = (text: string): readonly string[] => hangingLines(text, style.columns, "", "  ");
   const custom = ways.filter(({ role }) => !role.predefined);
   const holderCounts = custom.map(({ role }) => {
     const holders = otherHolders(
       allWays.filter((way) => way.role.name === role.name),
       member,
     );
-    return `${shorten(oneLine(roleTitle(role)))} (${holders === 0 ? "no other holder" : counted(holders, "other holder")})`;
+    return `${shorten(roleTitle(role))} (${holders === 0 ? "no other holder" : counted(holders, "other holder")})`;
   });
+  const these = allWays.length === 1 && rows.length === 1 ? "this role" : "all of these";
   return [
     ...(rows.length > 0
-      ? wrap(
-          `To end it, take ${allWays.length === 1 && rows.length === 1 ? "this role" : "all of these"} from ${who}:`,
-        )
+      ? [
+          below(`To end it, take ${these} from ${who}:`, [
+            { kind: "facts", rows: shown, isPlain: true },
+            ...verboseShows(rows.length - shown.length),
+          ]),
+        ]
       : []),
-    ...shown.flatMap(([place, roles]) => hangingLines(roles, style.columns, `  ${place}  `, "    ")),
-    ...(rows.length > shown.length ? [style.dim(`  ${moreText(rows.length - shown.length)}`)] : []),
     ...(outside
-      ? wrap(
-          `A grant that is not in the files must be removed at the service; rolecall plan shows whether an apply does so.`,
-        )
+      ? [
+          sentence(
+            "A grant that is not in the files must be removed at the service; rolecall plan shows whether an apply does so.",
+          ),
+        ]
       : []),
-    ...(custom.length === ways.length ? wrap(`Or take ${what} from ${holderCounts.join(" and ")}.`) : []),
+    ...(custom.length === ways.length
+      ? [sentence(`Or take ${what} from ${holderCounts.join(" and ")}.`)]
+      : []),
   ];
 }

@@ -1,21 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { ApplyResult, MerchantOutcome, Outcome, StopCause } from "../../../../src/model/apply.ts";
-import type { Change, Plan } from "../../../../src/model/plan.ts";
-import { PLAIN } from "../../../../src/show/style.ts";
-import { renderEnding } from "../../../../src/show/text/ending/ending-text.ts";
-import { renderJournals } from "../../../../src/show/text/ending/next-step-text.ts";
-import type { AppliedRun, Ending, MerchantEnd, Verification } from "../../../../src/show/view/ending-view.ts";
-import {
-  desired,
-  invited,
-  live,
-  liveMember,
-  liveRole,
-  member,
-  planOf,
-  role,
-} from "../../../support/build.ts";
-import { richPlan } from "../../../support/rich-plan.ts";
+import type { ApplyResult, MerchantOutcome, Outcome, StopCause } from "../../../src/model/apply.ts";
+import type { Change, Plan } from "../../../src/model/plan.ts";
+import { renderEnding } from "../../../src/show/documents/ending.ts";
+import { journalsText } from "../../../src/show/documents/next-step.ts";
+import { PLAIN } from "../../../src/show/style.ts";
+import type { AppliedRun, Ending, MerchantEnd, Verification } from "../../../src/show/view/ending-view.ts";
+import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+import { richPlan } from "../../support/rich-plan.ts";
 
 const CONFLICT = {
   code: "conflict",
@@ -102,7 +93,7 @@ function nextOf(result: ApplyResult, cause: StopCause | null = null): string {
 
 test("an apply that stopped says what failed, what is unknown and what did not start", async () => {
   const text = textOf([{ result: stoppedAfter("done", "failed", "unknown") }]);
-  await expect(text).toMatchFileSnapshot("../../golden/stopped-apply.txt");
+  await expect(text).toMatchFileSnapshot("../golden/stopped-apply.txt");
 });
 
 test("after a failure it says whether anything was changed, and what to do", () => {
@@ -505,7 +496,7 @@ describe.each([120, 80, 60, 40])("on a terminal of %i columns", (columns) => {
 
   test("the ending of sixty merchants says everything once", async () => {
     const text = renderEnding(sixty(), style);
-    await expect(text).toMatchFileSnapshot(`../../golden/ending-60-${columns}.txt`);
+    await expect(text).toMatchFileSnapshot(`../golden/ending-60-${columns}.txt`);
     expect(text.split("\n").length).toBeLessThan(columns < 60 ? 60 : 40);
   });
 
@@ -519,8 +510,8 @@ describe.each([120, 80, 60, 40])("on a terminal of %i columns", (columns) => {
 });
 
 test("journals are one line, whatever their number", () => {
-  expect(renderJournals("RUN", ["a/RUN-MC1.jsonl"])).toBe("journal: a/RUN-MC1.jsonl");
-  expect(renderJournals("RUN", ["a/RUN-MC1.jsonl", "a/RUN-MC2.jsonl"])).toBe(
+  expect(journalsText("RUN", ["a/RUN-MC1.jsonl"])).toBe("journal: a/RUN-MC1.jsonl");
+  expect(journalsText("RUN", ["a/RUN-MC1.jsonl", "a/RUN-MC2.jsonl"])).toBe(
     "journals: a/RUN-*.jsonl (2 merchants)",
   );
 });

@@ -1,7 +1,16 @@
-import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { PastRun, RunStatus } from "../../model/apply.ts";
-import type { Paint, Style } from "../style.ts";
+import {
+  type Block,
+  below,
+  type Document,
+  type Fact,
+  indented,
+  sentence,
+  type TonedText,
+  toned,
+} from "../blocks/block.ts";
+import type { Tone } from "../style.ts";
 import {
   type KnownRun,
   type ListedRun,
@@ -11,31 +20,29 @@ import {
   type ShownRun,
 } from "../view/run-view.ts";
 import type { Table } from "../view/table.ts";
-import { gridText } from "./grid-text.ts";
-import { partText, verbOf } from "./run-part-text.ts";
-import { doneTexts, failedTexts, remarkable, stopTexts } from "./run-summary-text.ts";
-
-function statusText(status: RunStatus | null, style: Style): string {
-  return statusPaint(status, style)(status === null ? UNREADABLE : RUN_STATUS[status]);
-}
+import { partDocument, verbOf } from "./run-part.ts";
+import { doneWrites, failedBlocks, remarkable, stopDocument } from "./run-summary.ts";
 
 const UNREADABLE = "unreadable";
 
-function statusPaint(status: RunStatus | null, style: Style): Paint {
-  if (status === null) return style.red;
-  if (status === "done") return style.green;
-  return status === "running" ? style.cyan : style.yellow;
+function statusTone(status: RunStatus | null): Tone {
+  if (status === null) return "red";
+  if (status === "done") return "green";
+  return status === "running" ? "cyan" : "yellow";
 }
 
-/** Formats past runs, one line each, the newest first. */
-export function renderRuns(runs: readonly ShownRun[], style: Style): string {
+function statusSpan(status: RunStatus | null): TonedText {
+  return toned(statusTone(status), status === null ? UNREADABLE : RUN_STATUS[status]);
+}
+
+/** Returns past runs, one line each, the newest first. */
+export function runsDocument(runs: readonly ShownRun[]): Document {
   const rows = runs.map((run) => {
-    const row = rowOf(run);
-    const paint = (text: string, column: number): string =>
-      column === STATUS ? statusPaint(run.status, style)(text) : text;
-    return { cells: [...row.cells.map((cell) => cell || "-"), row.who], paint };
+    const { cells, who } = rowOf(run);
+    const tone = cells.map((_, column) => (column === STATUS ? statusTone(run.status) : undefined));
+    return { cells: [...cells.map((cell) => cell || "-"), who], tone };
   });
-  return gridText({ heads: [], rows }, style);
+  return [[{ kind: "grid", heads: [], rows }]];
 }
 
 /** Returns past runs as a table with a row for each merchant of a run, the newest first. */
@@ -58,10 +65,6 @@ function unreadableOf({ journals }: ShownRun): readonly (ListedRun & { readonly 
   return journals.flatMap((journal) => ("unreadable" in journal ? [journal] : []));
 }
 
-function unreadableText({ unreadable }: { readonly unreadable: string }, style: Style): string {
-  return `${style.red(UNREADABLE)}  ${oneLine(unreadable)}`;
-}
-
 /** Returns the first readable journal of a run, for what all share, and all readable ones. */
 function readableJournals({ journals }: ShownRun): readonly [KnownRun, readonly KnownRun[]] | null {
   const readable = journals.flatMap((journal) => ("past" in journal ? [journal] : []));
@@ -77,19 +80,19 @@ interface Row {
 function rowOf(shown: ShownRun): Row {
   const readable = readableJournals(shown);
   if (readable === null || shown.status === null) {
-    const reasons = unreadableOf(shown).map((journal) => oneLine(journal.unreadable));
-    return { cells: [oneLine(shown.name), "", "", UNREADABLE, ""], who: reasons.join("; ") };
+    const reasons = unreadableOf(shown).map((journal) => journal.unreadable);
+    return { cells: [shown.name, "", "", UNREADABLE, ""], who: reasons.join("; ") };
   }
   const [{ past }, journals] = readable;
   const { run } = past;
   const commit = run.commit ? `at ${commitText(run.commit)}` : "";
-  const undoes = run.undoes === null ? "" : `undoes ${oneLine(run.undoes)}`;
+  const undoes = run.undoes === null ? "" : `undoes ${run.undoes}`;
   const unreadable = unreadableOf(shown).length;
   const environments = new Set(journals.map((journal) => journal.past.run.environment ?? ""));
   return {
     cells: [
-      oneLine(shown.name),
-      shown.journals.length === 1 ? oneLine(run.merchant) : counted(shown.journals.length, "merchant"),
+      shown.name,
+      shown.journals.length === 1 ? run.merchant : counted(shown.journals.length, "merchant"),
       [...environments].sort().join("+"),
       RUN_STATUS[shown.status],
       countsOf(journals.map((journal) => journal.past)),
@@ -98,7 +101,7 @@ function rowOf(shown: ShownRun): Row {
       `by ${whoOf(past)}`,
       commit,
       undoes,
-      shown.record === undefined ? "" : `from ${oneLine(shown.record.place)}${trustMark(shown.record)}`,
+      shown.record === undefined ? "" : `from ${shown.record.place}${trustMark(shown.record)}`,
       unreadable === 0 ? "" : `(${counted(unreadable, "journal")} unreadable)`,
     ]
       .filter((part) => part !== "")
@@ -112,12 +115,12 @@ function trustMark({ trust }: RecordOrigin): string {
 }
 
 function commitText({ id, clean }: NonNullable<PastRun["run"]["commit"]>): string {
-  return `${oneLine(id).slice(0, 10)}${clean ? "" : "+"}`;
+  return `${id.slice(0, 10)}${clean ? "" : "+"}`;
 }
 
 /** Returns the user and host of a run: "ada@laptop". */
 export function whoOf({ run: { user, host } }: PastRun): string {
-  return `${oneLine(user ?? "somebody")}@${oneLine(host)}`;
+  return `${user ?? "somebody"}@${host}`;
 }
 
 /** Returns "3 of 5 changes", or the number of writes before the run has ended. */
@@ -135,57 +138,58 @@ function countsOf(journals: readonly PastRun[]): string {
   return `${grouped(done)} of ${counted(total, "change")}`;
 }
 
-interface Verbose {
-  /** Shows each write. */
-  readonly verbose?: true;
-}
-
 /**
- * Formats one past run: its origin, and for each merchant the writes, the cause of a stop and the remaining changes. If
- * there are many writes, equal ones share a line, as do equal causes, and merchants with nothing else to report are
- * only counted.
+ * Returns one past run: its origin, and for each merchant the writes, the cause of a stop and the remaining changes. If
+ * there are many writes, equal ones share a line unless verbose, as do equal causes, and merchants with nothing else to
+ * report are only counted.
  */
-export function renderRun(shown: ShownRun, style: Style, { verbose }: Verbose = {}): string {
+export function runDocument(shown: ShownRun, isVerbose: boolean): Document {
   const readable = readableJournals(shown);
-  if (readable === null)
-    return unreadableOf(shown)
-      .map((journal) => `${unreadableText(journal, style)}\n`)
-      .join("");
+  if (readable === null) return [unreadableOf(shown).map((journal) => sentence(unreadableText(journal)))];
   const [first, journals] = readable;
   const { run } = first.past;
   const ends = journals.flatMap(({ past }) => past.end?.at ?? []).sort();
-  const distinct = (texts: readonly string[]): string => [...new Set(texts)].map(oneLine).join(", ");
   const isSingle = shown.journals.length === 1;
-  const facts: readonly (readonly [string, string])[] = [
+  const facts: readonly (readonly [string, string | null])[] = [
     isSingle
-      ? ["merchant", `${oneLine(run.merchant)}${environmentText(run)}`]
+      ? ["merchant", `${run.merchant}${environmentText(run)}`]
       : ["at", counted(shown.journals.length, "merchant")],
-    ["service", distinct(journals.map(({ past }) => past.run.service))],
-    ["started", oneLine(run.at)],
-    ["ended", ends.length === journals.length ? oneLine(ends.at(-1) ?? "") : "not recorded"],
-    ["by", `${whoOf(first.past)}, rolecall ${oneLine(run.version)}, process ${run.pid}`],
-    ...(run.commit
-      ? ([
-          ["commit", `${oneLine(run.commit.id)}${run.commit.clean ? "" : ", with uncommitted changes"}`],
-        ] as const)
-      : []),
-    ...(run.job === null ? [] : ([["job", oneLine(run.job)]] as const)),
-    ...(isSingle ? ([["plan", planText(run)]] as const) : []),
-    ...(run.undoes === null ? [] : ([["undoes", oneLine(run.undoes)]] as const)),
+    ["service", [...new Set(journals.map(({ past }) => past.run.service))].join(", ")],
+    ["started", run.at],
+    ["ended", ends.length === journals.length ? (ends.at(-1) ?? "") : "not recorded"],
+    ["by", `${whoOf(first.past)}, rolecall ${run.version}, process ${run.pid}`],
+    ["commit", run.commit && `${run.commit.id}${run.commit.clean ? "" : ", with uncommitted changes"}`],
+    ["job", run.job],
+    ["plan", isSingle ? planText(run) : null],
+    ["undoes", run.undoes],
     ...(shown.record === undefined ? [] : recordFacts(shown.record)),
   ];
+  const isWhole =
+    isVerbose || journals.reduce((sum, { past }) => sum + past.writes.length + 4, 0) <= MAX_LINES;
+  const rows = facts.flatMap(([label, text]) => (text === null ? [] : [{ label, text }]));
+  const parts = isWhole
+    ? partParagraphs(shown.journals)
+    : [
+        ...doneWrites(journals),
+        failedBlocks(journals),
+        ...stopDocument(journals),
+        ...partParagraphs(remarkable(shown.journals), isSingle),
+      ];
   return [
-    `${style.bold(oneLine(shown.name))}  ${statusText(shown.status, style)}\n`,
-    ...facts.map(([label, text]) => `  ${style.dim(label.padEnd(9))}${text}\n`),
-    ...(verbose || journals.reduce((sum, { past }) => sum + past.writes.length + 4, 0) <= MAX_LINES
-      ? partTexts(shown.journals, style)
-      : [
-          ...doneTexts(journals, style),
-          ...failedTexts(journals, style),
-          ...stopTexts(journals, style),
-          ...partTexts(remarkable(shown.journals), style, isSingle),
-        ]),
-  ].join("");
+    [below([toned("bold", shown.name), "  ", statusSpan(shown.status)], [factsOf(rows)])],
+    ...parts.map((blocks) => [indented(blocks)]),
+  ];
+}
+
+function factsOf(rows: readonly Fact[]): Block {
+  return { kind: "facts", rows, width: LABEL, isLogged: true };
+}
+
+/** Width of the longest label. */
+const LABEL = 8;
+
+function unreadableText({ unreadable }: { readonly unreadable: string }): readonly (string | TonedText)[] {
+  return [toned("red", UNREADABLE), `  ${unreadable}`];
 }
 
 function recordFacts({
@@ -196,19 +200,15 @@ function recordFacts({
   pulls,
 }: RecordOrigin): readonly (readonly [string, string])[] {
   return [
-    ...(actor === null ? [] : [["started", `by ${oneLine(actor)}`] as const]),
+    ...(actor === null ? [] : [["started", `by ${actor}`] as const]),
     ...(pulls.length === 0 ? [] : [["pulls", pulls.map((pull) => `#${pull}`).join(", ")] as const]),
-    ["record", `${oneLine(ref)} in ${oneLine(place)}, ${RECORD_TRUST[trust]}`],
+    ["record", `${ref} in ${place}, ${RECORD_TRUST[trust]}`],
   ];
 }
 
-function partTexts(
-  journals: readonly ListedRun[],
-  style: Style,
-  isWhole = journals.length === 1,
-): readonly string[] {
-  return journals.map((journal) =>
-    isWhole && "past" in journal ? partText(journal, style) : merchantText(journal, style),
+function partParagraphs(journals: readonly ListedRun[], isWhole = journals.length === 1): Document {
+  return journals.flatMap((journal) =>
+    isWhole && "past" in journal ? partDocument(journal) : merchantDocument(journal),
   );
 }
 
@@ -220,17 +220,17 @@ function environmentText({ environment }: PastRun["run"]): string {
 }
 
 function planText({ fingerprint, changes }: PastRun["run"]): string {
-  return `${oneLine(fingerprint).slice(0, 12)}, ${counted(changes, "change")}`;
+  return `${fingerprint.slice(0, 12)}, ${counted(changes, "change")}`;
 }
 
-function merchantText(journal: ListedRun, style: Style): string {
-  if ("unreadable" in journal) return `\n  ${oneLine(journal.name)}  ${unreadableText(journal, style)}\n`;
+function merchantDocument(journal: ListedRun): Document {
+  if ("unreadable" in journal) return [[sentence([journal.name, "  ", ...unreadableText(journal)])]];
   const { run } = journal.past;
+  const title = [toned("bold", run.merchant), `${environmentText(run)}  `, statusSpan(journal.status)];
   return [
-    `\n  ${style.bold(oneLine(run.merchant))}${environmentText(run)}  ${statusText(journal.status, style)}\n`,
-    `    ${style.dim("plan".padEnd(9))}${planText(run)}\n`,
-    partText(journal, style).replaceAll(/^(?=.)/gm, "  "),
-  ].join("");
+    [below(title, [factsOf([{ label: "plan", text: planText(run) }])])],
+    ...partDocument(journal).map((blocks) => [indented(blocks)]),
+  ];
 }
 
 /** Returns the writes of a run as a table, by merchant. */

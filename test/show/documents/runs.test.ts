@@ -1,13 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { runStatus } from "../../../src/app/journal/read-journals.ts";
-import type { PastRun, PastWrite, RunEnded, RunStatus } from "../../../src/model/apply.ts";
-import { PLAIN } from "../../../src/show/style.ts";
-import { renderJournals } from "../../../src/show/text/ending/next-step-text.ts";
-import { renderUndoNotes, renderUnfinished } from "../../../src/show/text/run-notes-text.ts";
-import { renderRun, renderRuns } from "../../../src/show/text/runs-text.ts";
+import type { MerchantNote, PastRun, PastWrite, RunEnded, RunStatus } from "../../../src/model/apply.ts";
+import { documentText } from "../../../src/show/blocks/text-blocks.ts";
+import { journalsText } from "../../../src/show/documents/next-step.ts";
+import { undoNotes, unfinishedDocument } from "../../../src/show/documents/run-notes.ts";
+import { runDocument, runsDocument } from "../../../src/show/documents/runs.ts";
+import { PLAIN, type Verbosity } from "../../../src/show/style.ts";
 import type { KnownRun, ShownRun } from "../../../src/show/view/run-view.ts";
 import { image } from "../../support/build.ts";
 import { runStarted } from "../../support/past-run.ts";
+
+const renderRun = (run: ShownRun, isVerbose = false): string =>
+  documentText(runDocument(run, isVerbose), PLAIN);
+const renderRuns = (runs: readonly ShownRun[]): string => documentText(runsDocument(runs), PLAIN);
+const renderUnfinished = (runs: readonly KnownRun[]): string => documentText(unfinishedDocument(runs), PLAIN);
+const renderUndoNotes = (notes: readonly MerchantNote[], verbosity: Verbosity): string =>
+  documentText(undoNotes(notes, verbosity), PLAIN);
 
 const AT = "2026-06-15T12:00:00.000Z";
 const NAME = "2026-06-15T12-00-00-000Z-MC1";
@@ -87,14 +95,14 @@ test("a new password counts as a change, and is shown as such", () => {
     writes: [{ ...one, intent: { ...one.intent, kind: "update", id: "mem_1", password: true } }],
   });
   const run = { name: NAME, past: rotated, status: "done" } as const;
-  expect(renderRuns([alone(run)], PLAIN)).toContain("1 of 1 change ");
-  expect(renderRun(alone(run), PLAIN)).toContain("✓ set the password of member till@example.com");
+  expect(renderRuns([alone(run)])).toContain("1 of 1 change ");
+  expect(renderRun(alone(run))).toContain("✓ set the password of member till@example.com");
 });
 
 test("a write that was not needed is shown as such", () => {
   const done = write(1, "ada@example.com", "done");
   const writes = done.outcome ? [{ ...done, outcome: { ...done.outcome, already: true as const } }] : [];
-  const text = renderRun(alone({ name: NAME, past: past({ writes }), status: "done" }), PLAIN);
+  const text = renderRun(alone({ name: NAME, past: past({ writes }), status: "done" }));
   expect(text).toContain("✓ create member ada@example.com  already up to date; nothing was sent\n");
 });
 
@@ -129,7 +137,7 @@ test("runs are listed in columns, also those that cannot be read", () => {
       journals: [{ name: "broken", unreadable: ".rolecall/runs/broken.jsonl:1: it is not JSON" }],
     },
   ];
-  expect(renderRuns(runs, PLAIN)).toBe(
+  expect(renderRuns(runs)).toBe(
     [
       `${NAME}    MC1  -  done         1 of 1 change  by ada@till at 0a1b2c3d4e`,
       `${NAME}-2  MC1  -  interrupted  1 write done   by ada@till at 0a1b2c3d4e`,
@@ -158,13 +166,13 @@ function several(): ShownRun {
 }
 
 test("a run of several merchants is one line, with the changes of all", () => {
-  expect(renderRuns([several()], PLAIN)).toBe(
+  expect(renderRuns([several()])).toBe(
     "RUN  3 merchants  test  stopped  2 of 3 changes  by ada@till at 0a1b2c3d4e (1 journal unreadable)\n",
   );
 });
 
 test("a run of several merchants is shown with what all have in common once, then merchant by merchant", () => {
-  expect(renderRun(several(), PLAIN)).toMatchInlineSnapshot(`
+  expect(renderRun(several())).toMatchInlineSnapshot(`
     "RUN  stopped
       at       3 merchants
       service  https://service.example
@@ -235,7 +243,7 @@ test("of a run of many writes, equal ones are a line, and only merchants with mo
     };
   });
   const shown: ShownRun = { name: "RUN", status: "stopped", journals };
-  const text = renderRun(shown, PLAIN);
+  const text = renderRun(shown);
   expect(text.slice(text.indexOf("\n\n") + 1)).toMatchInlineSnapshot(`
     "
       Writes that are done; --verbose shows each:
@@ -259,12 +267,13 @@ test("of a run of many writes, equal ones are a line, and only merchants with mo
 
         Outcome unknown; these may have taken effect:
           ? create member cy@example.com  unknown
-        → To find out, run "rolecall plan": it reads the live state, and shows what remains.
+        → To find out, run "rolecall plan": it reads the live state, and shows what
+          remains.
 
         Changes: 1 done.
     "
   `);
-  const verbose = renderRun(shown, PLAIN, { verbose: true });
+  const verbose = renderRun(shown, true);
   expect(verbose.match(/✓ update member p\d@example.com/g)).toHaveLength(90);
 });
 
@@ -283,7 +292,7 @@ test("one run is shown with what is unknown first, why it stopped, and what was 
       deferred: ["delete member di@example.com"],
     },
   });
-  const text = renderRun(alone({ name: NAME, past: run, status: "unknown-outcome" }), PLAIN);
+  const text = renderRun(alone({ name: NAME, past: run, status: "unknown-outcome" }));
   expect(text.indexOf("cy@example.com")).toBeLessThan(text.indexOf("ada@example.com"));
   expect(text).toContain('To find out, run "rolecall plan"');
   expect(text).toContain("✗ create member ben@example.com  failed · The service said no.");
@@ -297,7 +306,7 @@ test("a run tells whose fields may be empty at which merchant, and what they hel
   const run = past({ end: null, writes: [write(1, "ada@example.com", null)] });
   const before = { email: "ada@example.com", roles: [], metadata: { desk: 1 }, managed: null, status: null };
   const unrestored = [{ name: "ada@example.com", fields: ["metadata"], before }];
-  const text = renderRun(alone({ name: NAME, past: run, status: "interrupted", unrestored }), PLAIN);
+  const text = renderRun(alone({ name: NAME, past: run, status: "interrupted", unrestored }));
   expect(text).toContain(
     "  The service may have cleared fields that an update did not send:\n" +
       "    ada@example.com at MC1: metadata; before: metadata desk: 1\n" +
@@ -308,7 +317,7 @@ test("a run tells whose fields may be empty at which merchant, and what they hel
 describe("before the next plan", () => {
   test("an interrupted run is reported, with its unknown outcomes", () => {
     const run = past({ writes: [write(1, "ada@example.com", null)], end: null });
-    expect(renderUnfinished([{ name: NAME, past: run, status: "interrupted" }], PLAIN)).toBe(
+    expect(renderUnfinished([{ name: NAME, past: run, status: "interrupted" }])).toBe(
       "note: the last apply of MC1, 2026-06-15T12-00-00-000Z-MC1, was interrupted.\n" +
         "  Outcome unknown: create member ada@example.com.\n" +
         "  This plan is made from the live state, so it shows what remains.\n",
@@ -320,13 +329,13 @@ describe("before the next plan", () => {
       write(at + 1, `somebody-${at}@shops.example.com`, null),
     );
     const run = past({ writes, end: null });
-    const text = renderUnfinished([{ name: NAME, past: run, status: "interrupted" }], PLAIN);
+    const text = renderUnfinished([{ name: NAME, past: run, status: "interrupted" }]);
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(PLAIN.columns);
     expect(text).toContain("and 4 more.");
   });
 
   test("another apply that still runs is reported, with its process", () => {
-    const text = renderUnfinished([{ name: NAME, past: past({ end: null }), status: "running" }], PLAIN);
+    const text = renderUnfinished([{ name: NAME, past: past({ end: null }), status: "running" }]);
     expect(text).toBe(
       "note: another apply of MC1 has been running since 2026-06-15T12:00:00.000Z:\n" +
         "  ada@till, process 4711.\n",
@@ -342,7 +351,7 @@ test("a new invitation that was refused is not told with the id of the expired o
     past: past({ writes: [{ ...refused, intent }], end: ended("stopped") }),
     status: "stopped",
   };
-  expect(renderRun(alone(journal), PLAIN)).not.toContain("mem_old");
+  expect(renderRun(alone(journal))).not.toContain("mem_old");
 });
 
 test("text from a journal cannot act on a terminal or a CI log", () => {
@@ -373,15 +382,15 @@ test("text from a journal cannot act on a terminal or a CI log", () => {
     (merchant) => ({ code: "new-id", resource: "role", name: evil, message: evil, merchant }) as const,
   );
   const texts = [
-    renderRuns([alone(known), { name: evil, status: null, journals: [unreadable] }, both], PLAIN),
-    renderRun(alone(known), PLAIN),
-    renderRun(both, PLAIN),
-    renderUnfinished([known], PLAIN),
-    renderUnfinished([known, known], PLAIN),
-    renderJournals(evil, [evil]),
-    renderJournals(evil, [evil, evil]),
-    renderUndoNotes(notes.slice(0, 1), PLAIN, "normal"),
-    renderUndoNotes(notes, PLAIN, "verbose"),
+    renderRuns([alone(known), { name: evil, status: null, journals: [unreadable] }, both]),
+    renderRun(alone(known)),
+    renderRun(both),
+    renderUnfinished([known]),
+    renderUnfinished([known, known]),
+    journalsText(evil, [evil]),
+    journalsText(evil, [evil, evil]),
+    renderUndoNotes(notes.slice(0, 1), "normal"),
+    renderUndoNotes(notes, "verbose"),
   ];
   for (const text of texts) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
@@ -400,17 +409,17 @@ test("what an undo cannot restore is said once for all people and merchants, and
       merchant,
     })),
   );
-  expect(renderUndoNotes(notes, PLAIN, "normal")).toBe(
+  expect(renderUndoNotes(notes, "normal")).toBe(
     [
       "Cannot be fully restored",
       "  ! In all 3 merchants: ada is invited again. The same applies to bob.",
-      "\n",
+      "",
     ].join("\n"),
   );
-  expect(renderUndoNotes(notes.slice(0, 2), PLAIN, "normal")).toContain(
+  expect(renderUndoNotes(notes.slice(0, 2), "normal")).toContain(
     "  ! ada is invited again. The same applies to bob.\n",
   );
-  expect(renderUndoNotes(notes, PLAIN, "verbose").split("\n").slice(1, 4)).toEqual([
+  expect(renderUndoNotes(notes, "verbose").split("\n").slice(1, 4)).toEqual([
     "  ! In MC1: ada is invited again.",
     "  ! In MC1: bob is invited again.",
     "  ! In MC2: ada is invited again.",

@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { cellWidth } from "../../../src/lib/text.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import type { ErrorCode, Failure } from "../../../src/model/errors.ts";
+import { documentText } from "../../../src/show/blocks/text-blocks.ts";
+import { renderFailure, unreadDocument } from "../../../src/show/documents/failure.ts";
+import { nextStepFor } from "../../../src/show/documents/next-step.ts";
 import { PLAIN } from "../../../src/show/style.ts";
 import { renderDiagnostics } from "../../../src/show/text/diagnostics-text.ts";
-import { nextStepFor } from "../../../src/show/text/ending/next-step-text.ts";
-import { renderFailure, renderUnread } from "../../../src/show/text/failure-text.ts";
 
 const FAILURE = {
   code: "conflict",
@@ -182,10 +183,10 @@ test("merchants that failed for the same reason are named together", () => {
     error: { failure: { ...missing, message: "The key is malformed.", hint: "Set KEY_MC4." } },
   };
   const next = (key: string) => `  → Set ${key}. Run "rolecall doctor" to find the cause.\n`;
-  expect(renderUnread("planned", [...failed, other], PLAIN)).toBe(
+  expect(documentText(unreadDocument("planned", [...failed, other]), PLAIN)).toBe(
     `MC1, MC2, MC3 could not be planned.\nerror, 3 times: There is no API key for these merchants.\n${next("KEY_<MERCHANT>")}\nMC4 could not be planned.\nerror: The key is malformed.\n${next("KEY_MC4")}`,
   );
-  expect(renderUnread("planned", [], PLAIN)).toBe("");
+  expect(documentText(unreadDocument("planned", []), PLAIN)).toBe("");
 });
 
 /** A warning in one of many files. */
@@ -272,7 +273,7 @@ test("merchants that a request was sent for at different times are together, wit
     } as const;
     return { merchant: `MC${at}`, error: { failure } };
   });
-  const text = renderUnread("read", failed, PLAIN);
+  const text = documentText(unreadDocument("read", failed), PLAIN);
   expect(text).toContain("MC0, MC1, MC2 could not be read.\n");
   expect(text.match(/^error.*$/gm)).toHaveLength(1);
   expect(text).toContain("\n  sent     4 to 6 times\n");

@@ -1,8 +1,12 @@
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import type { Membership } from "../../../src/model/live.ts";
+import { documentText } from "../../../src/show/blocks/text-blocks.ts";
+import {
+  type MembershipsView,
+  membershipsDocument,
+} from "../../../src/show/documents/memberships-document.ts";
 import { PLAIN } from "../../../src/show/style.ts";
-import { type MembershipsView, renderMemberships } from "../../../src/show/text/memberships-text.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile.ts";
 
 const membership = (id: string, name: string, roles: readonly string[]): Membership => ({
@@ -21,15 +25,18 @@ const view = (memberships: readonly Membership[]): MembershipsView => ({
 });
 
 const shown = (views: readonly MembershipsView[], columns: number): string =>
-  renderMemberships(views, { anyFiles: true, filtered: false }, { ...PLAIN, columns }, "normal");
+  documentText(membershipsDocument(views, { anyFiles: true, filtered: false }, false), {
+    ...PLAIN,
+    columns,
+  });
 
 test("a narrow terminal gets a block for each membership", () => {
   const one = membership("MC4F7K2P", "Harbour Street, by the old fish market", ["role_owner", "role_admin"]);
   expect(shown([view([one])], 40).split("\n\n")[0]).toMatchInlineSnapshot(`
-    "MC4F7K2P  Harbour Street, by the old
-      fish market
-      merchant (test), accepted
-      role_owner, role_admin"
+    "MC4F7K2P
+      Harbour Street, by the old fish
+        market, merchant (test), accepted,
+        role_owner, role_admin"
   `);
 });
 
@@ -46,6 +53,9 @@ test("long lists are shortened unless everything is asked for", () => {
   const text = shown([view(many)], 80);
   expect(text).toContain("… and 15 more (--verbose shows all)");
   expect(text).toContain("rolecall pull MC0 MC1 MC2 MC3 MC4\n");
-  const all = renderMemberships([view(many)], { anyFiles: true, filtered: false }, PLAIN, "verbose");
+  const all = documentText(
+    membershipsDocument([view(many)], { anyFiles: true, filtered: false }, true),
+    PLAIN,
+  );
   expect(all).not.toContain("more (--verbose");
 });

@@ -1,11 +1,9 @@
-import { oneLine } from "../../lib/escape.ts";
 import { counted, groupByKey, sortNaturally } from "../../lib/text.ts";
 import type { PastWrite } from "../../model/apply.ts";
-import type { Style } from "../style.ts";
+import { type Block, below, type Document, indented, sentence } from "../blocks/block.ts";
 import { namesText } from "../view/names-text.ts";
 import { type KnownRun, type ListedRun, RUN_STATUS } from "../view/run-view.ts";
-import { MARKS, outcomesText, PAINTS, PARTS, type PastOutcomes, verbOf } from "./run-part-text.ts";
-import { hangingLines } from "./wrap.ts";
+import { MARKS, outcomesText, PARTS, type PastOutcomes, verbOf } from "./run-part.ts";
 
 const SETTLED = "Done and verified, no changes remained";
 
@@ -17,8 +15,8 @@ function isPlainlyDone({ outcome }: PastWrite): boolean {
   return outcome?.status === "done" && !outcome.adopted && !outcome.already;
 }
 
-/** Formats the writes that are done, equal ones once, and the merchants where nothing is left. */
-export function doneTexts(journals: readonly KnownRun[], style: Style): readonly string[] {
+/** Returns the writes that are done, equal ones once, and the merchants where nothing is left. */
+export function doneWrites(journals: readonly KnownRun[]): Document {
   const groups = new Map<string, { readonly name: string; readonly merchant: string }[]>();
   for (const { past } of journals) {
     for (const { intent } of past.writes.filter(isPlainlyDone)) {
@@ -35,36 +33,32 @@ export function doneTexts(journals: readonly KnownRun[], style: Style): readonly
     }
   }
   const largest = [...groups].toSorted(([, a], [, b]) => b.length - a.length);
-  const lines = largest.slice(0, DONE_SHOWN).flatMap(([key, writes]) => {
+  const texts = largest.slice(0, DONE_SHOWN).map(([key, writes]) => {
     const [verb, resource, effect] = JSON.parse(key) as readonly [string, string, string];
     const names = [...new Set(writes.map(({ name }) => name))];
     const merchants = sortNaturally([...new Set(writes.map(({ merchant }) => merchant))], (code) => code);
     const what = names.length === 1 ? `${resource} ${names[0]}` : counted(writes.length, resource);
     const where = journals.length === 1 ? "" : ` at ${placeText(merchants, journals.length)}`;
-    const text = oneLine(`${verb} ${what}${effect}${where}`);
-    return hangingLines(text, style.columns, `    ${style.green("✓")} `, "        ");
+    return `${verb} ${what}${effect}${where}`;
   });
   const hidden = largest.slice(DONE_SHOWN).reduce((sum, [, writes]) => sum + writes.length, 0);
   const settled = sortNaturally(
     journals.flatMap((journal) => (isSettled(journal) ? journal.past.run.merchant : [])),
     (code) => code,
   );
+  const shown = texts.map((text) => sentence(text, { mark: "ok" }));
   return [
-    ...(lines.length === 0 ? [] : ["\n  Writes that are done; --verbose shows each:\n"]),
-    ...lines.map((line) => `${line}\n`),
-    ...(hidden === 0 ? [] : [`    ${style.dim(`… and ${counted(hidden, "more write")}`)}\n`]),
-    ...(settled.length === 0 || journals.length === 1
+    shown.length === 0
       ? []
-      : [
-          "",
-          ...hangingLines(
-            `${SETTLED}: ${oneLine(placeText(settled, journals.length))}.`,
-            style.columns,
-            "  ",
-            "    ",
-          ),
-        ].map((line) => `${line}\n`)),
+      : [below("Writes that are done; --verbose shows each:", [...shown, ...moreWrites(hidden)])],
+    settled.length === 0 || journals.length === 1
+      ? []
+      : [sentence(`${SETTLED}: ${placeText(settled, journals.length)}.`)],
   ];
+}
+
+function moreWrites(count: number): readonly Block[] {
+  return count === 0 ? [] : [sentence(`… and ${counted(count, "more write")}`, { tone: "dim" })];
 }
 
 /** A write that failed, with its merchant and the cause without what differs from write to write. */
@@ -94,13 +88,13 @@ function withoutNames(text: string, merchant: string, writes: readonly PastWrite
   return particulars.reduce((rest, part) => (part === "" ? rest : rest.replaceAll(part, "…")), text);
 }
 
-/** Formats the writes that failed or were not sent, equal ones once. */
-export function failedTexts(journals: readonly KnownRun[], style: Style): readonly string[] {
+/** Returns the writes that failed or were not sent, equal ones once. */
+export function failedBlocks(journals: readonly KnownRun[]): readonly Block[] {
   const groups = groupByKey(failedWrites(journals), ({ write: { intent, outcome }, cause }) =>
     JSON.stringify([outcome?.status, verbOf(intent), intent.resource, intent.part, cause]),
   );
   if (groups.length === 0) return [];
-  const lines = groups.slice(0, DONE_SHOWN).flatMap((group) => {
+  const shown = groups.slice(0, DONE_SHOWN).map((group) => {
     const [{ write, cause }] = group;
     const { intent, outcome } = write;
     const status = outcome?.status ?? "unknown";
@@ -108,24 +102,18 @@ export function failedTexts(journals: readonly KnownRun[], style: Style): readon
     const names = [...new Set(group.map((each) => each.write.intent.name))];
     const [only = ""] = names;
     const whom = names.length === 1 ? `${intent.resource} ${only}` : counted(group.length, intent.resource);
-    const what = `${status.replace("-", " ")}: ${verbOf(intent)} ${whom}${PARTS[intent.part]}${where}`;
-    const mark = `    ${PAINTS[status](style)(MARKS[status])} `;
     const texts = [...(names.length === 1 ? [] : [namesText(names)]), ...(cause === "" ? [] : [cause])];
-    return [
-      ...hangingLines(oneLine(what), style.columns, mark, "        "),
-      ...texts.flatMap((text) => hangingLines(oneLine(text), style.columns, "        ", "        ")),
-    ];
+    return sentence(`${status.replace("-", " ")}: ${verbOf(intent)} ${whom}${PARTS[intent.part]}${where}`, {
+      mark: MARKS[status],
+      below: [indented(texts.map((text) => sentence(text)))],
+    });
   });
   const hidden = groups.slice(DONE_SHOWN).reduce((sum, { length }) => sum + length, 0);
-  return [
-    "\n  Writes that are not done:\n",
-    ...lines.map((line) => `${line}\n`),
-    ...(hidden === 0 ? [] : [`    ${style.dim(`… and ${counted(hidden, "more write")}`)}\n`]),
-  ];
+  return [below("Writes that are not done:", [...shown, ...moreWrites(hidden)])];
 }
 
 /** Returns why merchants stopped, if no write shows it, and the outcomes of all changes. */
-export function stopTexts(journals: readonly KnownRun[], style: Style): readonly string[] {
+export function stopDocument(journals: readonly KnownRun[]): Document {
   if (journals.length === 1) return [];
   const told = new Set(failedWrites(journals).map(({ cause }) => cause));
   const stops = journals.filter(isTold).flatMap((journal) => {
@@ -138,10 +126,10 @@ export function stopTexts(journals: readonly KnownRun[], style: Style): readonly
     const cause = withoutNames(end?.cause ?? none, merchant, writes.filter(isFailed));
     return told.has(cause) ? [] : [{ merchant, how: RUN_STATUS[status], cause }];
   });
-  const lines = groupByKey(stops, ({ how, cause }) => `${how}: ${cause}`).flatMap((group) => {
+  const blocks = groupByKey(stops, ({ how, cause }) => `${how}: ${cause}`).map((group) => {
     const [{ how, cause }] = group;
     const what = `${how.slice(0, 1).toUpperCase()}${how.slice(1)} at ${placeText(distinctCodes(group), journals.length)}`;
-    return hangingLines(oneLine(cause === "" ? what : `${what}: ${cause}`), style.columns, "  ", "    ");
+    return sentence(cause === "" ? what : `${what}: ${cause}`);
   });
   const ends = journals.flatMap(({ past }) => past.end ?? []);
   const outcomes = ends.reduce<Partial<PastOutcomes>>(
@@ -154,10 +142,7 @@ export function stopTexts(journals: readonly KnownRun[], style: Style): readonly
       ),
     {},
   );
-  return [
-    ...(lines.length === 0 ? [] : ["\n", ...lines.map((line) => `${line}\n`)]),
-    ...(ends.length === 0 ? [] : [outcomesText(outcomes)]),
-  ];
+  return [blocks, ends.length === 0 ? [] : [sentence(outcomesText(outcomes))]];
 }
 
 function distinctCodes(items: readonly { readonly merchant: string }[]): readonly string[] {

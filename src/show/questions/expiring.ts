@@ -1,13 +1,10 @@
-import { oneLine } from "../../lib/escape.ts";
 import { counted, groupByKey, sortedSet } from "../../lib/text.ts";
 import type { IgnoredAccess } from "../../model/questions.ts";
-import type { Style } from "../style.ts";
-import { gridLines } from "../text/grid-text.ts";
+import { type Document, type Grid, sentence } from "../blocks/block.ts";
 import { ignoredTexts } from "../text/ignored-text.ts";
-import { hangingLines } from "../text/wrap.ts";
 import type { Table } from "../view/table.ts";
 import { type LocatedEnd, textOfPlace } from "./answer-formats.ts";
-import { caveatLines, placeText } from "./answers-text.ts";
+import { caveatBlocks, placeText } from "./answers.ts";
 
 /** Returns what the ends leave out; `expired` is the number of live invitations whose end has passed. */
 export function expiringCaveats(
@@ -24,29 +21,28 @@ export function expiringCaveats(
   return [...past, ...ignoredTexts(ignored, live ? "" : "--live shows the ends of their invitations.")];
 }
 
-/** Renders ends of access by their days; equal ends at several merchants are one line unless `verbose`. */
-export function renderExpiring(
+/** Returns ends of access by their days; equal ends at several merchants are one row unless `verbose`. */
+export function expiringDocument(
   ends: readonly LocatedEnd[],
   {
     within,
     live,
     caveats,
   }: { readonly within: string; readonly live: boolean; readonly caveats: readonly string[] },
-  style: Style,
   verbose: boolean,
-): string {
-  const notes = caveatLines(caveats, style);
-  const end = notes.length === 0 ? "" : `\n${notes.join("\n")}\n`;
-  if (ends.length === 0) {
-    const what = live ? "grant, membership or invitation" : "grant or membership in the files";
-    return `${hangingLines(`No ${what} ends within ${within}.`, style.columns, "", "  ").join("\n")}\n${end}`;
-  }
+): Document {
+  const what = live ? "grant, membership or invitation" : "grant or membership in the files";
+  const shown = ends.length === 0 ? sentence(`No ${what} ends within ${within}.`) : endsGrid(ends, verbose);
+  return [[shown], caveatBlocks(caveats)];
+}
+
+function endsGrid(ends: readonly LocatedEnd[], verbose: boolean): Grid {
   const groups = groupByKey(ends, ({ day, member, what, role, text, merchant }) =>
     JSON.stringify([day, member.name.toLowerCase(), what, role, text, verbose ? merchant : null]),
   );
   const heads = ["Day", "Who", "What", "Merchant", "Where"];
   const rows = groups.map((group) => ({ cells: cellsOf(group) }));
-  return `${gridLines({ heads, rows, isGrouped: true }, style, "").join("\n")}\n${end}`;
+  return { kind: "grid", heads, rows, isGrouped: true };
 }
 
 /** Returns ends of access as a table, a row for each merchant. */
@@ -67,12 +63,12 @@ function inDays(days: number): string {
 function cellsOf(group: readonly [LocatedEnd, ...LocatedEnd[]]): readonly string[] {
   const [{ member, what, role, text, day, daysLeft }] = group;
   const codes = sortedSet(group.map(({ merchant }) => merchant));
-  const moment = text.includes("T") && what !== "invitation" ? ` at ${oneLine(text)}` : "";
+  const moment = text.includes("T") && what !== "invitation" ? ` at ${text}` : "";
   return [
     `${day} (${inDays(daysLeft)})`,
-    oneLine(member.name),
+    member.name,
     `${whatText(what, role)}${moment}`,
-    codes.length === 1 ? oneLine(codes[0] ?? "") : counted(codes.length, "merchant"),
+    codes.length === 1 ? (codes[0] ?? "") : counted(codes.length, "merchant"),
     placeText(group.flatMap(({ places }) => places)),
   ];
 }
@@ -80,7 +76,7 @@ function cellsOf(group: readonly [LocatedEnd, ...LocatedEnd[]]): readonly string
 function whatText(what: LocatedEnd["what"], role: string | null): string {
   switch (what) {
     case "grant":
-      return `${oneLine(role ?? "")} ends`;
+      return `${role ?? ""} ends`;
     case "membership":
       return "membership ends";
     case "leaver":

@@ -1,10 +1,20 @@
-import { oneLine } from "../../../lib/escape.ts";
-import { counted, groupByKey, grouped, naturally } from "../../../lib/text.ts";
-import type { MerchantOutcome, Outcome } from "../../../model/apply.ts";
-import type { Deferred, Plan } from "../../../model/plan.ts";
-import type { Style } from "../../style.ts";
+import { counted, groupByKey, grouped, naturally } from "../../lib/text.ts";
+import type { MerchantOutcome, Outcome } from "../../model/apply.ts";
+import type { Deferred, Plan } from "../../model/plan.ts";
 import {
-  type AppliedRun,
+  type Block,
+  cutItems,
+  type Document,
+  ITEMS_SHOWN,
+  type Sentence,
+  sentence,
+  toned,
+} from "../blocks/block.ts";
+import { cutList, cutText } from "../blocks/cut-list.ts";
+import { documentText } from "../blocks/text-blocks.ts";
+import { PLAIN, type Style } from "../style.ts";
+import { hasCutList } from "../text/wrap.ts";
+import {
   type Ending,
   type EndingRefusals,
   isComplete,
@@ -14,19 +24,22 @@ import {
   remainingChanges,
   summaryOf,
   type Verification,
-} from "../../view/ending-view.ts";
-import { namesText, textOfSeveral } from "../../view/names-text.ts";
-import { renderFailure } from "../failure-text.ts";
-import { renderOverride } from "../plan-text.ts";
-import { cutLines, cutText, hangingLines, hasCutList, ROWS_SHOWN, wrapText } from "../wrap.ts";
-import { causeBlocks, restBlocks } from "./causes-text.ts";
-import { nextBlock } from "./next-step-text.ts";
+} from "../view/ending-view.ts";
+import { namesText, textOfSeveral } from "../view/names-text.ts";
+import { causes, rest } from "./causes.ts";
+import { failureBlocks } from "./failure.ts";
+import { next } from "./next-step.ts";
+
+/** Prints how an apply ended, as the last lines of a run. */
+export function renderEnding(ending: Ending, style: Style): string {
+  return `${isComplete(ending.outcomes) ? "" : "\n"}${documentText(endingDocument(ending), style)}`;
+}
 
 /**
- * Formats how an apply ended, as the last lines of a run: what was done, what was not and why, what to do next, and how
- * to undo it. A cause that several changes or merchants share is reported once.
+ * Says how an apply ended: what was done, what was not and why, what to do next, and how to undo it. A cause that several
+ * changes or merchants share is reported once.
  */
-export function renderEnding(ending: Ending, style: Style): string {
+function endingDocument(ending: Ending): Document {
   const ends = (ending.applied?.ends ?? []).toSorted((a, b) => naturally(a.plan.merchant, b.plan.merchant));
   const begun = new Set(ends.map(({ plan }) => plan.merchant));
   const skipped = ending.outcomes
@@ -34,62 +47,51 @@ export function renderEnding(ending: Ending, style: Style): string {
     .toSorted((a, b) => naturally(a.merchant, b.merchant));
   const unapproved = (ending.unapproved ?? []).filter(({ merchant }) => begun.has(merchant));
   const lacking = [...skipped, ...unapproved];
+  const applied = ending.applied && { ...ending.applied, ends };
   const told = [
-    headBlock(ending, style),
-    ...(ending.applied === null ? [] : endedBlocks({ ...ending.applied, ends }, style)),
-    ...verificationBlocks(ends, style),
-    ...skippedBlocks(lacking, begun.size > 0, style, ending.refusals),
+    [headline(ending)],
+    ...(applied === null ? [] : [...causes(applied), ...rest(applied)]),
+    ...verifications(ends),
+    skippedMerchants(lacking, begun.size > 0, ending.refusals),
   ];
-  const isCut = ending.isCutAbove === true || hasCutList(told.flat().join("\n"));
-  const blocks = [...told, nextBlock(ending, lacking, isCut, style)].filter((lines) => lines.length > 0);
-  const isShort = isComplete(ending.outcomes);
-  const [before, between] = isShort ? ["", "\n"] : ["\n", "\n\n"];
-  return `${before}${blocks.map((lines) => lines.join("\n")).join(between)}\n`;
+  const isCut = ending.isCutAbove === true || hasCutList(documentText(told, PLAIN));
+  const document = [...told, next(ending, lacking, isCut)];
+  return isComplete(ending.outcomes) ? [document.flat()] : document;
 }
 
-function endedBlocks(applied: AppliedRun, style: Style): readonly (readonly string[])[] {
-  return [...causeBlocks(applied, style), ...restBlocks(applied, style)];
-}
-
-function headBlock({ command, applied, outcomes, leftOut }: Ending, style: Style): readonly string[] {
+function headline({ command, applied, outcomes, leftOut }: Ending): Sentence {
   const verb = command === "apply" ? "Apply" : "Undo";
   if (applied === null) {
     const how = outcomes.some(({ status }) => status === "refused") ? "refused" : "failed";
     const where = placeText(
       outcomes.flatMap((outcome) => (outcome.status === "unchanged" ? [] : outcome.merchant)),
     );
-    return headline(`${verb} ${how} at ${where}:`, "nothing was changed.", style.red("✗"), style);
+    return sentence([toned("bold", `${verb} ${how} at ${where}:`), " nothing was changed."], {
+      mark: "failed",
+    });
   }
   const { ends, cause } = applied;
-  const applyOutcomes = ends.flatMap(({ result }) => result.outcomes);
+  const sums = sumsText(ends.flatMap(({ result }) => result.outcomes));
   if (isComplete(outcomes)) {
     const where = placeText(ends.map(({ plan }) => plan.merchant));
-    const text = `${sumsText(applyOutcomes)}.${verifiedText(ends, leftOut)}`;
-    return [
-      ...headline(`${verb} complete at ${where}:`, text, style.green("✓"), style),
-      ...openLines(ends, style),
-    ];
+    const text = ` ${sums}.${verifiedText(ends, leftOut)}`;
+    return sentence([toned("bold", `${verb} complete at ${where}:`), text], {
+      mark: "ok",
+      below: cutItems(openTexts(ends)),
+    });
   }
   // Everything that the total of the merchants below counts.
   const where = placeText(outcomes.map(({ merchant }) => merchant));
   const stopped = ends.filter(({ result }) => result.status === "stopped").length;
   const how = stopped === ends.length || (stopped > 0 && cause !== null) ? "stopped" : "incomplete";
-  return [
-    ...headline(`${verb} ${how} at ${where}:`, `${sumsText(applyOutcomes)}.`, style.red("✗"), style),
-    ...(outcomes.length === 1 ? [] : hangingLines(merchantsSum(outcomes, ends), style.columns, "  ", "  ")),
-  ];
-}
-
-function headline(head: string, text: string, mark: string, style: Style): readonly string[] {
-  const [first = "", ...rest] = wrapText(`${head} ${text}`, style.columns - 2);
-  const painted = first.startsWith(head)
-    ? `${style.bold(head)}${first.slice(head.length)}`
-    : style.bold(first);
-  return [`${mark} ${painted}`, ...rest.map((line) => `  ${line}`)];
+  return sentence([toned("bold", `${verb} ${how} at ${where}:`), ` ${sums}.`], {
+    mark: "failed",
+    below: outcomes.length === 1 ? [] : [sentence(merchantsSum(outcomes, ends))],
+  });
 }
 
 function placeText(merchants: readonly string[]): string {
-  return merchants.length === 1 ? oneLine(merchants.join("")) : counted(merchants.length, "merchant");
+  return merchants.length === 1 ? merchants.join("") : counted(merchants.length, "merchant");
 }
 
 const MERCHANT_STATUS = {
@@ -163,33 +165,31 @@ function verifiedText(ends: readonly MerchantEnd[], leftOut: number): string {
 }
 
 /** Names what remains after a complete apply: deferred changes, and members who cannot be created. */
-function openLines(ends: readonly MerchantEnd[], style: Style): readonly string[] {
-  const several = ends.length > 1;
-  const lines = ends.filter(isVerified).flatMap(({ plan: { merchant }, verification: { plan } }) => {
-    const prefix = several ? `${oneLine(merchant)}  ` : "";
+function openTexts(ends: readonly MerchantEnd[]): readonly string[] {
+  return ends.filter(isVerified).flatMap(({ plan: { merchant }, verification: { plan } }) => {
+    const prefix = ends.length > 1 ? `${merchant}  ` : "";
     return [
       ...plan.deferred.map((deferred) => `${prefix}${deferredText(deferred)}`),
       ...remainingChanges(plan).notCreated.map(
-        (name) => `${prefix}member ${oneLine(name)}: not created, since the file declares no roles for it`,
+        (name) => `${prefix}member ${name}: not created, since the file declares no roles for it`,
       ),
     ];
   });
-  return cutLines(lines, style);
 }
 
 function deferredText({ change, role, waitsFor }: Deferred): string {
-  if (waitsFor.length === 0) return `${oneLine(summaryOf(change))}: the next apply makes it`;
-  const who = waitsFor.map(oneLine).join(" or ");
-  return `${oneLine(summaryOf(change))}: waits until ${who} has accepted${role === null ? "" : `, so that "${oneLine(role)}" keeps enough holders`}`;
+  if (waitsFor.length === 0) return `${summaryOf(change)}: the next apply makes it`;
+  const who = waitsFor.join(" or ");
+  return `${summaryOf(change)}: waits until ${who} has accepted${role === null ? "" : `, so that "${role}" keeps enough holders`}`;
 }
 
 /** Says at which merchants the verification found something, or could not be made. */
-function verificationBlocks(ends: readonly MerchantEnd[], style: Style): readonly (readonly string[])[] {
+function verifications(ends: readonly MerchantEnd[]): Document {
   const verified = ends
     .filter(isVerified)
     .map(({ plan: { merchant }, verification }) => ({ ...verification, merchant }));
   const remain = verified
-    .map(({ merchant, plan }) => ({ merchant, lines: remainLines(plan) }))
+    .map(({ merchant, plan }) => ({ merchant, lines: remainTexts(plan) }))
     .filter(({ lines }) => lines.length > 0);
   const unread = ends.flatMap(({ plan: { merchant }, verification }) =>
     verification?.status === "unverified" ? [{ merchant, why: verification.why }] : [],
@@ -198,7 +198,7 @@ function verificationBlocks(ends: readonly MerchantEnd[], style: Style): readonl
     text === null ? [] : [{ merchant, text }],
   );
   const codes = (group: readonly { readonly merchant: string }[]): string =>
-    oneLine(namesText(group.map(({ merchant }) => merchant)));
+    namesText(group.map(({ merchant }) => merchant));
   return [
     ...groupByKey(remain, ({ lines }) => lines.join("\n")).map((group) => {
       const [{ lines }] = group;
@@ -207,30 +207,22 @@ function verificationBlocks(ends: readonly MerchantEnd[], style: Style): readonl
         ...(lines.length > errors ? [counted(lines.length - errors, "remaining change")] : []),
         ...(errors > 0 ? [counted(errors, "problem")] : []),
       ].join(" and ");
-      const text = `the verification found ${counts}; somebody else may have made changes in the meantime:`;
-      return [
-        ...hangingLines(text, style.columns, `${style.red("✗")} ${codes(group)}: `, "  "),
-        ...cutLines(lines, style),
-      ];
+      const text = `${codes(group)}: the verification found ${counts}; somebody else may have made changes in the meantime:`;
+      return [sentence(text, { mark: "failed", below: cutItems(lines) })];
     }),
     ...groupByKey(unread, ({ merchant, why }) =>
       typeof why === "string" ? why : why.message.replaceAll(merchant, ""),
     ).map((group) => {
       const [{ why }] = group;
-      const text = typeof why === "string" ? uncapital(oneLine(why)) : "it could not be read again.";
+      const text = typeof why === "string" ? uncapital(why) : "it could not be read again.";
       return [
-        ...hangingLines(
-          `${NOT_VERIFIED}: ${text}`,
-          style.columns,
-          `${style.yellow("?")} ${codes(group)}: `,
-          "  ",
-        ),
-        ...(typeof why === "string" ? [] : renderFailure(why, style, group.length).trimEnd().split("\n")),
+        sentence(`${codes(group)}: ${NOT_VERIFIED}: ${text}`, { mark: "unknown" }),
+        ...(typeof why === "string" ? [] : failureBlocks(why, group.length)),
       ];
     }),
-    ...groupByKey(unrecorded, ({ text }) => text).map((group) =>
-      hangingLines(oneLine(group[0].text), style.columns, `${style.yellow("!")} ${codes(group)}: `, "  "),
-    ),
+    ...groupByKey(unrecorded, ({ text }) => text).map((group) => [
+      sentence(`${codes(group)}: ${group[0].text}`, { mark: "warning" }),
+    ]),
   ];
 }
 
@@ -240,27 +232,23 @@ function uncapital(text: string): string {
   return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 }
 
-function remainLines(plan: Plan): readonly string[] {
+function remainTexts(plan: Plan): readonly string[] {
   const { left: remaining, errors } = remainingChanges(plan);
   return [
     ...remaining.map((change) => {
       const fields = change.fields.map(({ field }) => field);
-      return `${oneLine(summaryOf(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
+      return `${summaryOf(change)}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
     }),
-    ...errors.map(({ message }) => `${ERROR}${oneLine(message)}`),
+    ...errors.map(({ message }) => `${ERROR}${message}`),
   ];
 }
 
-/** An override stands deeper in a plan than in an ending. */
-const OVERRIDE_INDENT = 4;
-
 /** Says why merchants were not begun, equal reasons once, and what overrides the refusals. */
-function skippedBlocks(
+function skippedMerchants(
   skipped: readonly MerchantOutcome[],
   several: boolean,
-  style: Style,
   { rules, overrides }: EndingRefusals = { rules: new Map(), overrides: [] },
-): readonly (readonly string[])[] {
+): readonly Block[] {
   const reasons = skipped.flatMap(({ merchant, status, reasons: merchantReasons }) =>
     merchantReasons.map((reason) => ({ merchant, status, reason })),
   );
@@ -269,24 +257,32 @@ function skippedBlocks(
     reasons,
     ({ merchant, status, reason }) => `${status} ${reason.replaceAll(merchant, "…")}`,
   );
-  const shown = groups.slice(0, ROWS_SHOWN).map((group) => {
+  const shown = groups.slice(0, ITEMS_SHOWN).map((group) => {
     const [{ status, reason, merchant }] = group;
     const said = group.length > 1 ? textOfSeveral(reason, merchant) : reason;
     const rule = rules.get(reason);
     const text = rule === undefined ? said : `${rule}: ${said}`;
-    const codes = namesText(group.map((skip) => oneLine(skip.merchant)));
+    const codes = namesText(group.map((skip) => skip.merchant));
     const where = isMerchantShown
       ? ` at ${group.length > 1 ? `${counted(group.length, "merchant")} (${codes})` : codes}`
       : "";
-    return hangingLines(`${where}: ${text}`, style.columns, style.red(status), "  ");
+    return sentence([toned("red", status), `${where}: ${text}`]);
   });
   const more = groups.length - shown.length;
-  if (more > 0) shown.push([`… and ${counted(more, "more reason")}`]);
-  const commands = overrides
-    .slice(0, ROWS_SHOWN)
-    .flatMap((override) => renderOverride(override, style).map((line) => line.slice(OVERRIDE_INDENT)));
-  if (overrides.length > ROWS_SHOWN) commands.push(`  ${cutText(overrides.length - ROWS_SHOWN)}`);
+  if (more > 0) shown.push(sentence(`… and ${counted(more, "more reason")}`));
   const last = groups.findLastIndex(([{ reason }]) => rules.has(reason));
-  if (last >= 0) shown.splice(Math.min(last, shown.length - 1) + 1, 0, commands);
-  return shown.length === 0 ? [] : [shown.flat()];
+  if (last < 0) return shown;
+  const before = shown.slice(0, last + 1);
+  const cut = cutList(overrides, ITEMS_SHOWN);
+  const below = [
+    ...cut.shown.map((override) =>
+      sentence(["To override: ", { text: override, isWhole: true }], { mark: "next" }),
+    ),
+    ...(cut.hidden.length > 0 ? [sentence(cutText(cut.hidden.length))] : []),
+  ];
+  return [
+    ...before.slice(0, -1),
+    ...before.slice(-1).map((each) => ({ ...each, below })),
+    ...shown.slice(last + 1),
+  ];
 }

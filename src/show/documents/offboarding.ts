@@ -1,8 +1,6 @@
-import { oneLine } from "../../lib/escape.ts";
 import { counted, shellWord } from "../../lib/text.ts";
 import type { OffboardedPerson, OffboardStay, SoleAccess, UnreadMerchant } from "../../model/reports.ts";
-import type { Style } from "../style.ts";
-import { hangingLines } from "./wrap.ts";
+import { type Block, type Document, fold, indented, sentence, toned } from "../blocks/block.ts";
 
 const NAMED = 5;
 
@@ -18,41 +16,29 @@ export interface Offboarding {
   };
 }
 
-/** Renders where people are, and what only they have; ends with a blank line. `quiet` leaves only the warnings. */
-export function renderOffboarding(
-  { people, sole, asked }: Offboarding,
-  style: Style,
-  quiet: boolean,
-): string {
-  const blocks = [
-    [
-      ...people.flatMap((person) => {
-        const warnings = warningsOf(person).flatMap((text) => warning(text, style));
-        return quiet && warnings.length === 0 ? [] : [...personLines(person, asked, style), ...warnings];
-      }),
-      ...unreadTexts(asked).flatMap((text) => warning(text, style)),
-    ],
-    ...(quiet
-      ? []
-      : [soleLines("Nobody else", "live", sole, style), soleLines(BY_FILES, "declared", sole, style)]),
+/** Says where people are, and what only they have; `isQuiet` leaves only the warnings. */
+export function offboardingDocument({ people, sole, asked }: Offboarding, isQuiet: boolean): Document {
+  const found = people.flatMap((person): readonly Block[] => {
+    const below = warnings(warningsOf(person));
+    return isQuiet && below.length === 0 ? [] : [personBlock(person, asked, below)];
+  });
+  return [
+    [...found, indented(warnings(unreadTexts(asked)))],
+    ...(isQuiet ? [] : [soleBlocks("Nobody else", "live", sole), soleBlocks(BY_FILES, "declared", sole)]),
   ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.join("\n")}\n\n`)
-    .join("");
 }
 
 const BY_FILES = "According to the files, nobody else";
 
-function warning(text: string, style: Style): readonly string[] {
-  return hangingLines(text, style.columns, `  ${style.yellow("!")} `, "    ");
+function warnings(texts: readonly string[]): readonly Block[] {
+  return texts.map((text) => sentence(text, { mark: "warning" }));
 }
 
-function personLines(
+function personBlock(
   { email, files, elsewhere, live, unknown }: OffboardedPerson,
   { merchants }: Offboarding["asked"],
-  style: Style,
-): readonly string[] {
+  below: readonly Block[],
+): Block {
   const inFiles =
     files.length > 0
       ? `in ${several(files)}`
@@ -68,7 +54,7 @@ function personLines(
       : [live.length === 0 ? none : `live at ${several(live)}`]),
     ...(unknown.length > 0 ? [`live: not known at ${several(unknown)}`] : []),
   ];
-  return hangingLines(parts.join("; "), style.columns, `${style.bold(oneLine(email))}  `, "    ");
+  return sentence([toned("bold", email), `  ${parts.join("; ")}`], { below });
 }
 
 function warningsOf({ email, elsewhere, listed, stays }: OffboardedPerson): readonly string[] {
@@ -82,7 +68,7 @@ function warningsOf({ email, elsewhere, listed, stays }: OffboardedPerson): read
     ...(first === undefined
       ? []
       : [
-          `Also listed in ${several(elsewhere)}, which was not searched. To remove it there: rolecall offboard ${shellWord(oneLine(email))} ${shellWord(oneLine(first))}`,
+          `Also listed in ${several(elsewhere)}, which was not searched. To remove it there: rolecall offboard ${shellWord(email)} ${shellWord(first)}`,
         ]),
     ...(listed.length > 0 ? [`Other files still list it, at ${several(listed)}.`] : []),
     ...[...groups.values()].map(stayText),
@@ -119,41 +105,34 @@ function unreadTexts({ notAsked }: Offboarding["asked"]): readonly string[] {
     groups.set(reason, [...merchants, merchant ?? "merchants without a file"]);
   }
   return [...groups].map(([reason, names]) =>
-    reason === null
-      ? `Not known at ${several(names)} either.`
-      : `Not known at ${several(names)}: ${oneLine(reason)}`,
+    reason === null ? `Not known at ${several(names)} either.` : `Not known at ${several(names)}: ${reason}`,
   );
 }
 
-function soleLines(
+function soleBlocks(
   title: string,
   source: SoleAccess["source"],
   sole: readonly SoleAccess[],
-  style: Style,
-): readonly string[] {
+): readonly Block[] {
   const groups = new Map<string, string[]>();
   for (const access of sole) {
     if (access.source !== source) continue;
     const parts = [
-      ...(access.permissions.length > 0 ? [`can ${access.permissions.map(oneLine).join(", ")}`] : []),
-      ...(access.roles.length > 0 ? [`have ${access.roles.map(oneLine).join(", ")}`] : []),
+      ...(access.permissions.length > 0 ? [`can ${access.permissions.join(", ")}`] : []),
+      ...(access.roles.length > 0 ? [`have ${access.roles.join(", ")}`] : []),
     ];
     if (parts.length === 0) continue;
     const text = parts.join("; ");
     groups.set(text, [...(groups.get(text) ?? []), access.merchant]);
   }
   if (groups.size === 0) return [];
-  return [
-    style.bold(title),
-    ...[...groups].flatMap(([text, merchants]) =>
-      hangingLines(`${several(merchants)}: ${text}`, style.columns, "  ", "    "),
-    ),
-  ];
+  const below = [...groups].map(([text, merchants]) => sentence(`${several(merchants)}: ${text}`));
+  return [fold(title, below)];
 }
 
 /** Names the first of a list: "a, b and 3 more". */
 function several(names: readonly string[]): string {
-  const shown = names.slice(0, NAMED).map(oneLine);
+  const shown = names.slice(0, NAMED);
   const more = names.length - shown.length;
   return more > 0 ? `${shown.join(", ")} and ${counted(more, "other")}` : shown.join(", ");
 }

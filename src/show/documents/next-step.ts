@@ -1,8 +1,8 @@
-import { oneLine } from "../../../lib/escape.ts";
-import { counted } from "../../../lib/text.ts";
-import type { MerchantOutcome, Outcome } from "../../../model/apply.ts";
-import type { ErrorCode, Failure } from "../../../model/errors.ts";
-import type { Style } from "../../style.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import type { MerchantOutcome, Outcome } from "../../model/apply.ts";
+import type { ErrorCode, Failure } from "../../model/errors.ts";
+import { type Block, indented, sentence } from "../blocks/block.ts";
 import {
   type AppliedRun,
   type Ending,
@@ -10,20 +10,18 @@ import {
   isInvitationLimited,
   isPassword,
   isRotation,
-} from "../../view/ending-view.ts";
-import { hangingLines, wrapText } from "../wrap.ts";
+} from "../view/ending-view.ts";
 
 /** Says what to do next, how to undo the run, and where its journals are. */
-export function nextBlock(
+export function next(
   { command, applied, outcomes, leftOut, unapproved = [] }: Ending,
   skipped: readonly MerchantOutcome[],
   isCut: boolean,
-  style: Style,
-): readonly string[] {
-  const complete = isComplete(outcomes);
-  const next = [
+): readonly Block[] {
+  const isDone = isComplete(outcomes);
+  const steps = [
     ...(applied === null ? [] : causeText(applied)),
-    ...(complete
+    ...(isDone
       ? []
       : [
           isDoneButFor(unapproved, applied)
@@ -32,41 +30,32 @@ export function nextBlock(
               ? howToBegin(skipped, command)
               : howToGoOn(applied, skipped),
         ]),
-    ...(!complete && leftOut > 0
+    ...(!isDone && leftOut > 0
       ? [
           `${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`,
         ]
       : []),
   ];
-  const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
+  const says = steps.length === 0 ? [] : [sentence(steps.join(" "), { isProse: true })];
   if (applied !== null && applied.journals.length > 0)
-    return [...lines, ...recordLines(applied, isCut, complete ? "  " : "", style)];
-  return isCut ? [...lines, "Lists are cut: use --format json to see everything."] : lines;
+    return [...says, isDone ? indented(record(applied, isCut)) : record(applied, isCut)].flat();
+  return isCut ? [...says, sentence("Lists are cut: use --format json to see everything.")] : says;
 }
 
-function recordLines(
-  { run, journals, ends }: AppliedRun,
-  isCut: boolean,
-  indent: string,
-  style: Style,
-): readonly string[] {
+function record({ run, journals, ends }: AppliedRun, isCut: boolean): readonly Block[] {
   const revertible = ends.some(
     ({ result: { outcomes, writes } }) =>
       writes > 0 && outcomes.some(({ status, change }) => status !== "not-started" && !isPassword(change)),
   );
   return [
-    ...(isCut
-      ? hangingLines(`rolecall runs ${oneLine(run)}`, style.columns, `${indent}To see all: `, `${indent}  `)
-      : []),
-    ...(revertible
-      ? hangingLines(`rolecall undo ${oneLine(run)}`, style.columns, `${indent}To undo it: `, `${indent}  `)
-      : []),
-    `${indent}${renderJournals(run, journals)}`,
+    ...(isCut ? [sentence(`To see all: rolecall runs ${run}`)] : []),
+    ...(revertible ? [sentence(`To undo it: rolecall undo ${run}`)] : []),
+    sentence(journalsText(run, journals), { isLogged: true }),
   ];
 }
 
 /** Returns the paths of a run's journals in one line. */
-export function renderJournals(run: string, files: readonly string[]): string {
+export function journalsText(run: string, files: readonly string[]): string {
   const [first = "", ...more] = files;
   if (more.length === 0) return `journal: ${oneLine(first)}`;
   const folder = first.slice(0, Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1);
@@ -79,7 +68,7 @@ function causeText({ cause, ends }: Pick<AppliedRun, "cause" | "ends">): readonl
   switch (cause.by) {
     case "merchant":
       if (ends.length === 1) return [];
-      return [`The failure at ${oneLine(cause.merchant)} stopped the run at every merchant.`];
+      return [`The failure at ${cause.merchant} stopped the run at every merchant.`];
     case "signal":
       return [`The run was stopped by ${cause.signal}.`];
     case "output":

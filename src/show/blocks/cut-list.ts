@@ -1,0 +1,15 @@
+import { grouped } from "../../lib/text.ts";
+
+/** Splits a list; an item is shown if the count would replace only that item. */
+export function cutList<Item>(
+  items: readonly Item[],
+  most: number,
+): { readonly shown: readonly Item[]; readonly hidden: readonly Item[] } {
+  const shown = items.length > most + 1 ? most : items.length;
+  return { shown: items.slice(0, shown), hidden: items.slice(shown) };
+}
+
+/** Returns the last line of a cut list, in a text that ends with how to see everything. */
+export function cutText(count: number): string {
+  return `… and ${grouped(count)} more`;
+}

@@ -5,12 +5,10 @@ export async function gitCommit(
   cwd: string,
 ): Promise<{ readonly id: string; readonly clean: boolean } | null> {
   try {
-    const [head, status] = await Promise.all([
-      gitOutput(cwd, ["rev-parse", "HEAD"]),
-      gitOutput(cwd, ["status", "--porcelain", "--untracked-files=normal"]),
-    ]);
-    const id = head.trim();
-    return /^[0-9a-f]{40,64}$/.test(id) ? { id, clean: status.trim() === "" } : null;
+    const options = ["--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=normal"];
+    const status = await gitOutput(cwd, ["status", ...options]);
+    const [, id] = /^# branch\.oid ([0-9a-f]{40,64})$/m.exec(status) ?? [];
+    return id === undefined ? null : { id, clean: !/^[^#]/m.test(status) };
   } catch {
     return null;
   }

@@ -14,7 +14,7 @@ import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { judgeRun } from "../../kernel/rules/overrides.ts";
 import { boundedMatcher, compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
-import { sortNaturally } from "../../lib/text.ts";
+import { by, sortNaturally } from "../../lib/text.ts";
 import type { DesiredState, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -130,7 +130,13 @@ export function sessionOpener(
       },
     };
   };
-  return (state) => openOrFail(state.merchant, () => sessionOf(state));
+  return (state) => {
+    try {
+      return sessionOf(state);
+    } catch (error) {
+      return unplanned(state.merchant, error);
+    }
+  };
 }
 
 /** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary characters. */
@@ -144,13 +150,10 @@ export function globMatcher(): GlobMatch {
   );
 }
 
-function openOrFail<T>(merchant: string, work: () => T): T | UnplannedMerchant {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof RolecallError) return { status: "failed", merchant, error };
-    throw error;
-  }
+/** Returns a failure of a merchant; throws a bug. */
+function unplanned(merchant: string, error: unknown): UnplannedMerchant {
+  if (error instanceof RolecallError) return { status: "failed", merchant, error };
+  throw error;
 }
 
 function environmentOf({ environment }: Connection): Pick<DesiredState, "environment"> {
@@ -171,9 +174,6 @@ export function plannedOnly(planned: readonly Planned[]): readonly PlannedMercha
   return planned.flatMap((outcome) => (outcome.status === "planned" ? [outcome] : []));
 }
 
-/** Reports a merchant that has ended with its problem, or `null`. */
-type Ended = (merchant: string, problem: string | null) => void;
-
 /** Merchants in progress at once: enough to use every connection, and few enough to bound memory. */
 export const MAX_PLANNING = 24;
 
@@ -189,31 +189,28 @@ export async function planStates(
   return planSessions(states.map(sessionOpener(services, options, io)), read);
 }
 
-/** Plans all merchants side by side, in natural order, and sorts the plans by code; a failure of one does not hide another's plan. */
+/**
+ * Plans merchants side by side, in natural order; returns the plans by code. `ended` takes each with its problem, or
+ * `null`; a failure of one does not hide another's plan.
+ */
 export async function planSessions(
   opened: readonly (Session | UnplannedMerchant)[],
-  ended: Ended,
+  ended: (merchant: string, problem: string | null) => void,
 ): Promise<readonly Planned[]> {
   const sessions = sortNaturally(opened, (one) => ("state" in one ? one.state.merchant : one.merchant));
-  return byCode(await mapConcurrent(sessions, MAX_PLANNING, (session) => planSession(session, ended)));
+  const planned = await mapConcurrent(sessions, MAX_PLANNING, async (session): Promise<Planned> => {
+    const outcome = "error" in session ? session : await planSession(session);
+    ended(merchantOf(outcome), outcome.status === "failed" ? outcome.error.message : null);
+    return outcome;
+  });
+  return planned.toSorted(by(merchantOf));
 }
 
-/** Plans a merchant; a failure is returned, a bug is thrown. */
-async function planSession(session: Session | UnplannedMerchant, ended: Ended): Promise<Planned> {
-  if ("error" in session) {
-    ended(session.merchant, session.error.message);
-    return session;
-  }
-  const { merchant } = session.state;
-  try {
-    const result = await session.plan();
-    ended(merchant, null);
-    return { status: "planned", session, ...result };
-  } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    ended(merchant, error.message);
-    return { status: "failed", merchant, error };
-  }
+function planSession(session: Session): Promise<Planned> {
+  return session.plan().then(
+    (result) => ({ status: "planned", session, ...result }),
+    (error: unknown) => unplanned(session.state.merchant, error),
+  );
 }
 
 /** How plans are judged together. */
@@ -245,11 +242,6 @@ export function withRunOverrides(
       ? { ...outcome, plan: byMerchant.get(outcome.plan.merchant) ?? outcome.plan }
       : outcome,
   );
-}
-
-/** Sorts merchants by code. */
-function byCode(planned: readonly Planned[]): readonly Planned[] {
-  return [...planned].sort((a, b) => (merchantOf(a) < merchantOf(b) ? -1 : 1));
 }
 
 function merchantOf(planned: Planned): string {

@@ -1,7 +1,7 @@
 import type { Phase, Step } from "../../model/apply.ts";
-import { type Failure, RolecallError } from "../../model/errors.ts";
+import { RolecallError } from "../../model/errors.ts";
 import type { Change, MemberChange, MemberImage, RoleChange } from "../../model/plan.ts";
-import { checkPrecondition, type Precondition, type PreconditionContext } from "./precondition.ts";
+import { checkPrecondition, PLANNED, type Planned, type PreconditionContext } from "./precondition.ts";
 import {
   checkFailed,
   type Done,
@@ -198,21 +198,9 @@ async function executeNow({ change, ...step }: Step, run: RunContext): Promise<S
 
 /** Sends a write if the resource is still as planned. */
 async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<StepResult> {
-  const check = await checkBefore(step, write, run);
-  switch (check.status) {
-    case "planned":
-      return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, check.found);
-    case "done":
-      return { status: "done", id: write.id, adopted: false, already: true };
-    case "stale":
-      return { status: "stale", failure: { code: "stale", message: check.message } };
-    case "failed":
-      return { status: "failed", failure: check.failure };
-    case "stopped":
-      return { status: "not-started" };
-    default:
-      return check satisfies never;
-  }
+  const check = run.recheck ? await checkBefore(step, write, run) : PLANNED;
+  if (check.status !== "planned") return check;
+  return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, check.found);
 }
 
 /**
@@ -275,22 +263,27 @@ function isConflict(ended: StepResult): boolean {
   return ended.status === "failed" && ended.failure.code === "conflict";
 }
 
-type CheckedBefore =
-  | Precondition
-  | { readonly status: "failed"; readonly failure: Failure }
-  /** The run was stopped during the check. */
-  | { readonly status: "stopped" };
-
-async function checkBefore(step: Step, write: Write, run: RunContext): Promise<CheckedBefore> {
-  const { recheck, stop } = run;
-  if (!recheck) return { status: "planned" };
+/** Returns the result of a step whose write is not to be sent, else the live member. */
+async function checkBefore(step: Step, write: Write, run: RunContext): Promise<StepResult | Planned> {
+  const { stop } = run;
   // Each check has its own signal: Node warns of a leak if one signal has many listeners.
   const context: PreconditionContext = { ...run, signal: AbortSignal.any([stop]) };
   try {
-    return await checkPrecondition(step, write, context, false);
+    const check = await checkPrecondition(step, write, context, false);
+    switch (check.status) {
+      case "planned":
+        return check;
+      case "done":
+        return { status: "done", id: write.id, adopted: false, already: true };
+      case "stale":
+        return { status: "stale", failure: { code: "stale", message: check.message } };
+      default:
+        return check satisfies never;
+    }
   } catch (error) {
-    if (stop.aborted && error === stop.reason) return { status: "stopped" };
-    if (run.stopped() && error instanceof RolecallError) return { status: "stopped" };
+    // The run was stopped during the check.
+    if (stop.aborted && error === stop.reason) return { status: "not-started" };
+    if (run.stopped() && error instanceof RolecallError) return { status: "not-started" };
     return { status: "failed", failure: checkFailed(failureOf(error)) };
   }
 }

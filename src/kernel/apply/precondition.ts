@@ -22,8 +22,7 @@ import { isPasswordChange, type Write } from "./write-change.ts";
 
 /** The result of the check before a write. */
 export type Precondition =
-  /** `found` is the live member; absent for roles. */
-  | { readonly status: "planned"; readonly found?: LiveMember }
+  | Planned
   /** The change is already applied, so there is nothing to send. */
   | { readonly status: "done" }
   | { readonly status: "stale"; readonly message: string };
@@ -39,7 +38,14 @@ export interface PreconditionContext {
   readonly renamedRoles: ReadonlyMap<string, string>;
 }
 
-const PLANNED = { status: "planned" } as const satisfies Precondition;
+/** The result for a resource that is as planned. */
+export interface Planned {
+  readonly status: "planned";
+  /** The live member; absent for roles, and if nothing was checked. */
+  readonly found?: LiveMember;
+}
+
+export const PLANNED: Planned = { status: "planned" };
 const DONE: Precondition = { status: "done" };
 
 /**

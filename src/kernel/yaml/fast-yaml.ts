@@ -52,7 +52,8 @@ interface YamlChunk {
  */
 export function parseFast(text: string, size: number = CHUNK_SIZE): ParsedYaml | null {
   const chunks = parseChunks(text, size);
-  return chunks && parsedOf(chunks);
+  const value = chunks && mergeChunks(chunks);
+  return value && { value, readable: true, problems: [] };
 }
 
 /** Parses a plain text in chunks of about `size` UTF-16 units; null if any chunk is not plain or not valid. */
@@ -75,11 +76,6 @@ function parseChunk(text: string): YamlChunk | null {
   } catch {
     return null;
   }
-}
-
-function parsedOf(chunks: readonly YamlChunk[]): ParsedYaml | null {
-  const value = mergeChunks(chunks);
-  return value === null ? null : { value, readable: true, problems: [] };
 }
 
 /** Merges chunks: further members, and after the last of them perhaps other keys. */

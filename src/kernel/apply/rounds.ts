@@ -3,7 +3,7 @@ import { by } from "../../lib/text.ts";
 import type { Phase, Step } from "../../model/apply.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Change, MemberChange } from "../../model/plan.ts";
-import { PHASES, rolesOnlyIn, stepsOf } from "./execute-step.ts";
+import { PHASES, rolesOnlyIn, stepsOf } from "./steps.ts";
 
 /** Steps that run side by side, once all earlier rounds have ended. */
 export interface Round {

@@ -34,24 +34,16 @@ export function createReader(
 
 /** Runs calls that succeed or fail together: the first permanent failure aborts the others. */
 async function withSharedAbort<T>(client: Client, work: (client: Client) => Promise<T>): Promise<T> {
-  // One for each call: Node warns of a leak at many listeners on one signal.
-  const calls = new Set<AbortController>();
-  let failed: { readonly error: unknown } | undefined;
+  const failed = new AbortController();
   const send: Client["send"] = async (call) => {
-    if (failed) throw failed.error;
-    const cancellation = new AbortController();
-    calls.add(cancellation);
-    try {
-      return await client.send({ ...call, signal: cancellation.signal });
-    } finally {
-      calls.delete(cancellation);
-    }
+    failed.signal.throwIfAborted();
+    // Each call has its own signal: Node warns of a leak if one signal has many listeners.
+    return client.send({ ...call, signal: AbortSignal.any([failed.signal]) });
   };
   try {
     return await work({ send });
   } catch (error) {
-    failed = { error };
-    for (const call of calls) call.abort(error);
+    failed.abort(error);
     throw error;
   }
 }

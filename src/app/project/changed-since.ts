@@ -8,7 +8,14 @@ import { memoized } from "../../lib/memoized.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { boundRules } from "./bound-rules.ts";
 import { isProjectYaml, withoutLinks } from "./find-files.ts";
-import { commitReader, openBlobs, openRepository, type Repository, repositoryPaths } from "./git-objects.ts";
+import {
+  commitReader,
+  isBelow,
+  openBlobs,
+  openRepository,
+  type Repository,
+  repositoryPaths,
+} from "./git-objects.ts";
 import { commitProject, projectAccess } from "./project-access.ts";
 import type { ProjectIndex } from "./project-index.ts";
 
@@ -71,13 +78,9 @@ export async function changedFiles(
     const { known } = tree;
     const project = await commitProject([...known], async (folder) => yamlBelow(folder, known), read);
     const inRoot = repositoryPaths(root);
+    const selectedPaths = paths.map((path) => inRoot(resolve(cwd, path)));
     const comparedPaths = [...(tree.links ? known : tree.paths)].filter(
-      (path) =>
-        known.has(path) &&
-        isBelow(
-          path,
-          paths.map((path) => inRoot(resolve(cwd, path))),
-        ),
+      (path) => known.has(path) && isBelow(path, selectedPaths),
     );
     const former = await merchantsIn(comparedPaths, read);
     const isSame = await comparison({ files, before: [...known], tree, inRoot, read, project, index, cwd });
@@ -115,14 +118,6 @@ interface CommitTree {
   /** True if a link differs: it can lead anywhere, so that every file may have another content. */
   readonly links: boolean;
   readonly known: ReadonlySet<string>;
-}
-
-/** Returns whether a path is at or below one of others. */
-function isBelow(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => {
-    const below = posix.relative(folder, path);
-    return below === "" || (!below.startsWith("..") && isProjectYaml(below));
-  });
 }
 
 /** Returns the files of a commit by the merchants that they declare. */

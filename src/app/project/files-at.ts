@@ -12,6 +12,7 @@ import {
   type Blobs,
   commitReader,
   existingFolder,
+  isBelow,
   openBlobs,
   openRepository,
   type Repository,
@@ -150,13 +151,6 @@ function isProject(folder: string, path: string, tree: readonly string[]): boole
   return (
     posix.basename(folder) === name || tree.some((path) => path.startsWith(posix.join(folder, name, "/")))
   );
-}
-
-function isBelow(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => {
-    const below = posix.relative(folder, path);
-    return below === "" || (!below.startsWith("..") && isProjectYaml(below));
-  });
 }
 
 /** A reader whose files have paths relative to the working directory, as those of the working tree do. */

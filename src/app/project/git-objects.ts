@@ -5,7 +5,7 @@ import type { ReadSource } from "../../kernel/read/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { memoized } from "../../lib/memoized.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { decodeUtf8, withoutLinks } from "./find-files.ts";
+import { decodeUtf8, isProjectYaml, withoutLinks } from "./find-files.ts";
 import { gitOutput } from "./git-output.ts";
 
 /** Runs git and returns what it prints; throws RolecallError. */
@@ -58,6 +58,14 @@ export function repositoryPaths(root: string): (path: string) => string {
     relative(root, join(realPath(dirname(path)), basename(path)))
       .split(sep)
       .join("/");
+}
+
+/** Returns whether a path in a repository is one of others, or that of a YAML file below one. */
+export function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => {
+    const below = posix.relative(folder, path);
+    return below === "" || (!below.startsWith("..") && isProjectYaml(below));
+  });
 }
 
 /** Returns a reader of the files of a commit, with their includes. */

@@ -4,7 +4,14 @@ import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { boundRules } from "./bound-rules.ts";
-import { defaultPath, findYamlFiles, namesProject, type UnreadLink, withoutLinks } from "./find-files.ts";
+import {
+  defaultPath,
+  findYamlFiles,
+  ifAnyFiles,
+  namesProject,
+  type UnreadLink,
+  withoutLinks,
+} from "./find-files.ts";
 import { projectAccess, yamlAround } from "./project-access.ts";
 import { openIndex, type ProjectIndex } from "./project-index.ts";
 
@@ -81,10 +88,7 @@ export async function selectFiles(
   }
   const shared = merchantsOnly ? [] : await sharedPaths(paths, cwd, index);
   if (shared.length === 0) return { paths, files: namedFiles, some: namedFiles, unread, shared };
-  const project = await findYamlFiles([], cwd).catch((error: unknown) => {
-    if (error instanceof RolecallError && error.code === "no-files") return [];
-    throw error;
-  });
+  const project = await filesBelow([], cwd);
   const included = new Set(shared.flatMap((path) => path.files));
   const ownFiles = namedFiles.filter((file) => !included.has(file));
   const files = [...new Set([...namedFiles, ...project])].sort();
@@ -111,7 +115,7 @@ async function sharedPaths(
 ): Promise<readonly SharedPath[]> {
   const sharedOrNot = await Promise.all(
     paths.map(async (path): Promise<SharedPath> => {
-      const below = await filesBelow(path, cwd);
+      const below = await filesBelow([path], cwd);
       const isFolder = below[0] !== resolve(cwd, path);
       const shared =
         isFolder && namesProject([path], cwd)
@@ -137,19 +141,16 @@ async function withMerchants(
   const isKept = await Promise.all(
     links.map(async ({ link, why }) => {
       if (why !== "folder") return true;
-      const below = await filesBelow(link, cwd);
+      const below = await filesBelow([link], cwd);
       return (await Promise.all(below.map((file) => isShared(file, index)))).includes(false);
     }),
   );
   return links.filter((_, place) => isKept[place]);
 }
 
-/** Returns the YAML files of one of several paths; there may be none. */
-async function filesBelow(path: string, cwd: string): Promise<readonly string[]> {
-  return findYamlFiles([path], cwd).catch((error: unknown) => {
-    if (error instanceof RolecallError && error.code === "no-files") return [];
-    throw error;
-  });
+/** Returns the YAML files at paths; there may be none. */
+async function filesBelow(paths: readonly string[], cwd: string): Promise<readonly string[]> {
+  return (await ifAnyFiles([], () => findYamlFiles(paths, cwd))) ?? [];
 }
 
 /** Throws RolecallError if a folder without merchants reaches no file. */

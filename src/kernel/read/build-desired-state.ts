@@ -32,7 +32,7 @@ import { breachProblems, readableContent } from "../validate/judging.ts";
 import { checkMerchant } from "../validate/merchant-rules.ts";
 import { createRuleContext, type RuleContext } from "../validate/rule-context.ts";
 import { parseFrom, parseUntil } from "../values/dates.ts";
-import { joinLists, omitUndefined, unique } from "../values/values.ts";
+import { omitUndefined, unique } from "../values/values.ts";
 import { checkEnforced, enforcedBreaches, enforcedFiles } from "./check-enforced.ts";
 import type { Enforcement, RulesFile } from "./load-project.ts";
 import type { ResolveInclude, SourceFile } from "./load-sources.ts";
@@ -438,7 +438,7 @@ function joined<T>(
     const list = pick(each);
     return list === undefined ? [] : [list];
   });
-  return lists.length === 0 ? undefined : joinLists(lists);
+  return lists.length === 0 ? undefined : lists.flat();
 }
 
 /** Removes repeated grants of a role from an entry at `entry`; the first one has the locations of all. */

@@ -11,7 +11,7 @@ import {
   type RawRole,
   renamedRoles,
 } from "../schema/raw-file.ts";
-import { fieldsOf, joinLists, listOf, repeats } from "../values/values.ts";
+import { fieldsOf, listOf, repeats } from "../values/values.ts";
 
 /** The files of one merchant as the rules see them, as far as each is readable. */
 export interface RuleContext {
@@ -76,8 +76,8 @@ export function createRuleContext({
   now,
 }: RuleContextInput): RuleContext {
   const allFiles = [...rawFiles, ...enforced];
-  const roles = joinLists(rawFiles.map((raw) => raw.roles));
-  const members = underCurrentAddresses(joinLists(rawFiles.map((raw) => raw.members)));
+  const roles = rawFiles.flatMap((raw) => raw.roles);
+  const members = underCurrentAddresses(rawFiles.flatMap((raw) => raw.members));
   return {
     main,
     rawFiles,

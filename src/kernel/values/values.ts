@@ -36,12 +36,6 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Concatenates lists without copying a single one. */
-export function joinLists<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  const [first = [], ...otherLists] = lists;
-  return otherLists.length === 0 ? first : lists.flat();
-}
-
 /** Returns text that is not blank, else null. */
 export function textOf(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;

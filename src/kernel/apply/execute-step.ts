@@ -1,6 +1,6 @@
 import type { Step } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { checkPrecondition, PLANNED, type Planned, type PreconditionContext } from "./precondition.ts";
+import { type AsPlanned, checkPrecondition, PLANNED, type PreconditionContext } from "./precondition.ts";
 import {
   checkFailed,
   type Done,
@@ -104,7 +104,7 @@ function isConflict(ended: StepResult): boolean {
 }
 
 /** Returns the result of a step whose write is not to be sent, else the live member. */
-async function checkBefore(step: Step, write: Write, run: RunContext): Promise<StepResult | Planned> {
+async function checkBefore(step: Step, write: Write, run: RunContext): Promise<StepResult | AsPlanned> {
   const { stop } = run;
   // Each check has its own signal: Node warns of a leak if one signal has many listeners.
   const context: PreconditionContext = { ...run, signal: AbortSignal.any([stop]) };

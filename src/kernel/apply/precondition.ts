@@ -22,7 +22,7 @@ import { isPasswordChange, type Write } from "./write-change.ts";
 
 /** The result of the check before a write. */
 export type Precondition =
-  | Planned
+  | AsPlanned
   /** The change is already applied, so there is nothing to send. */
   | { readonly status: "done" }
   | { readonly status: "stale"; readonly message: string };
@@ -39,13 +39,13 @@ export interface PreconditionContext {
 }
 
 /** The result for a resource that is as planned. */
-export interface Planned {
+export interface AsPlanned {
   readonly status: "planned";
   /** The live member; absent for roles, and if nothing was checked. */
   readonly found?: LiveMember;
 }
 
-export const PLANNED: Planned = { status: "planned" };
+export const PLANNED: AsPlanned = { status: "planned" };
 const DONE: Precondition = { status: "done" };
 
 /**

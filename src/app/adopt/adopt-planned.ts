@@ -6,6 +6,7 @@ import { type AnyImage, imageWithParts, updateParts } from "../../kernel/diff/ch
 import { hasAddress } from "../../kernel/diff/scope.ts";
 import { liveMemberWith } from "../../kernel/fields/member.ts";
 import { liveRoleOf } from "../../kernel/fields/role.ts";
+import { roleKey } from "../../kernel/fields/set.ts";
 import { filesOf } from "../../kernel/read/files-of.ts";
 import { type RawFile, toRawFile } from "../../kernel/schema/raw-file.ts";
 import { addressesOfPerson } from "../../kernel/values/person.ts";
@@ -267,10 +268,9 @@ function liveAfter(live: LiveState, changes: readonly Change[]): LiveState {
     const { id, before, after } = change;
     images.set(id, imageWithParts(images.get(id) ?? before, after, new Set(updateParts(change))));
   }
-  const newId = (name: string): string => `new ${name}`;
   const created = changes.flatMap((change) =>
     change.resource === "role" && change.kind === "create"
-      ? liveRoleOf(change.after, newId(change.name))
+      ? liveRoleOf(change.after, roleKey({ id: null, name: change.name }))
       : [],
   );
   const roles = live.roles.map((role) => {
@@ -279,9 +279,7 @@ function liveAfter(live: LiveState, changes: readonly Change[]): LiveState {
   });
   const members = live.members.map((member) => {
     const image = images.get(member.id);
-    return image && "roles" in image
-      ? liveMemberWith(member, image, ({ id, name }) => id ?? newId(name))
-      : member;
+    return image && "roles" in image ? liveMemberWith(member, image, roleKey) : member;
   });
   return { ...live, roles: [...roles, ...created], members };
 }

@@ -2,6 +2,7 @@ import { isSameJson } from "../../lib/json-text.ts";
 import type { RowPlace } from "../../model/approval-account.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { FieldValues, ReviewedPerson, ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
+import { roleKey } from "../fields/set.ts";
 import type { Identities } from "./identities.ts";
 
 /** The kinds of subjects of rows; a leftover is an expired invitation beside a membership that stays. */
@@ -60,7 +61,7 @@ export function roleRows(
   const { id, name, before, after, base, replaced } = row;
   const isDeferred = row.deferred === true;
   const common = { place, isDeferred, isWhole: isWhole(row) };
-  const created = { kind: "role", key: identities.role(`new ${name}`) } as const;
+  const created = { kind: "role", key: identities.role(roleKey({ id: null, name })) } as const;
   if (id === null) return [{ ...common, subject: created, before, after, base }];
   const subject = { kind: "role", key: id } as const;
   if (!replaced) return [{ ...common, subject, before, after, base }];

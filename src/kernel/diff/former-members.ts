@@ -1,8 +1,8 @@
 import type { DesiredMember } from "../../model/desired.ts";
-import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange } from "../../model/plan.ts";
 import { undeclaredFields } from "../fields/member.ts";
+import { roleKey } from "../fields/set.ts";
 import { type ActiveMember, reasonOf } from "./active-member.ts";
 import { isDisabled } from "./entry-memberships.ts";
 import type { Match } from "./match.ts";
@@ -84,9 +84,9 @@ function isAccepted({ status }: LiveMember): boolean {
 
 /** Returns the roles and other fields that an entry declares and that the membership of its previous address lacks. */
 function lackingIn(live: LiveMember, member: DesiredMember, roles: RoleResolver): readonly string[] {
-  const held = new Set(live.roles.map((id) => keyOf(roles.successorOf(id))));
+  const held = new Set(live.roles.map((id) => roleKey(roles.successorOf(id))));
   const isHeld = (role: string): boolean =>
-    (roles.resolve("", [role], () => undefined) ?? []).every((ref) => held.has(keyOf(ref)));
+    (roles.resolve("", [role], () => undefined) ?? []).every((ref) => held.has(roleKey(ref)));
   const missing = member.roles?.filter(({ role }) => !isHeld(role)) ?? [];
   return [
     ...missing.map(({ role }) => JSON.stringify(role)),
@@ -111,14 +111,9 @@ function grantsOf(
       () => undefined,
     );
   if (!granted) return bare;
-  const kept = new Set(granted.map(keyOf));
+  const kept = new Set(granted.map(roleKey));
   return {
     ...bare,
-    roles: live.roles.filter((id) => kept.has(keyOf(roles.successorOf(id)))).map((role) => ({ role })),
+    roles: live.roles.filter((id) => kept.has(roleKey(roles.successorOf(id)))).map((role) => ({ role })),
   };
-}
-
-/** Identifies a role, even one that replaces another and does not exist yet. */
-function keyOf({ id, name }: RoleRef): string {
-  return id ?? `new ${name}`;
 }

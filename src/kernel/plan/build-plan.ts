@@ -10,6 +10,7 @@ import { type MemberPlan, planMembers, type Renewal } from "../diff/plan-members
 import { planRoles, type RolePlan } from "../diff/plan-roles.ts";
 import { roleResolver } from "../diff/resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "../diff/scope.ts";
+import { roleKey } from "../fields/set.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { sortRefusals, toRefusal } from "../findings/refusals.ts";
 import {
@@ -356,7 +357,7 @@ export function judgeChanges(
 
 /** Returns the roles that the file declares. */
 function declaredRoles({ declared, replaced }: RolePlan): DeclaredRoles {
-  return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name] as const)]);
+  return new Map([...replaced, ...[...declared].map(([name, id]) => [roleKey({ id, name }), name] as const)]);
 }
 
 /** Returns each finding once, even if several rules report it. */

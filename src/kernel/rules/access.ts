@@ -4,6 +4,7 @@ import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../../model/live.ts";
 import type { Change, MemberChange, RoleChange } from "../../model/plan.ts";
 import { addressOf, isServiceAccount, type Scope } from "../diff/scope.ts";
+import { roleKey } from "../fields/set.ts";
 
 /** A role and what it grants. */
 export interface RoleAccess {
@@ -181,7 +182,7 @@ function rolesAfter(
     const successor = !mergeReplacedRoles && change.kind === "replace" ? change.resumed : null;
     if (successor !== null && id !== null) roles.delete(id);
     const role = { id, name: after.name, permissions: after.permissions, custom: true };
-    roles.set(successor ?? id ?? `new ${name}`, role);
+    roles.set(successor ?? roleKey({ id, name }), role);
   }
   return roles;
 }
@@ -231,7 +232,7 @@ function roleKeys(
   const replaced = changes.flatMap((change) => (change.kind === "replace" ? [change] : []));
   const byName = new Map(replaced.map(({ name, id }) => [name, id]));
   const successors = mergeReplacedRoles ? successorsOf(changes) : NO_SUCCESSORS;
-  return ({ id, name }) => (id === null ? (byName.get(name) ?? `new ${name}`) : (successors.get(id) ?? id));
+  return (ref) => (ref.id === null ? byName.get(ref.name) : successors.get(ref.id)) ?? roleKey(ref);
 }
 
 /** Ids of successors → ids of the roles that they replace. */

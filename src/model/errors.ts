@@ -116,3 +116,9 @@ export class RolecallError extends Error {
     };
   }
 }
+
+/** Returns a caught error that is a failure of the environment; throws any other one again. */
+export function rolecallErrorOf(error: unknown): RolecallError {
+  if (error instanceof RolecallError) return error;
+  throw error;
+}

@@ -2,7 +2,7 @@ import { type Round, roundsOf } from "../../kernel/apply/rounds.ts";
 import { type Write, writesOf } from "../../kernel/apply/write-change.ts";
 import { listText } from "../../lib/text.ts";
 import type { PasswordChange } from "../../model/apply.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { DeniedOperation } from "../../service/find-denied.ts";
@@ -46,8 +46,7 @@ async function permissionError(
     const deniedOperations = [...(await session.findDenied(tried)), ...denied];
     return lacksPermissions(plan.merchant, session.keySource, deniedOperations);
   } catch (error) {
-    if (error instanceof RolecallError) return error;
-    throw error;
+    return rolecallErrorOf(error);
   }
 }
 

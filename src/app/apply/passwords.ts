@@ -11,7 +11,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { isLiteralGlob } from "../../lib/glob.ts";
 import type { PasswordChange } from "../../model/apply.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Io } from "../io/io.ts";
@@ -217,8 +217,7 @@ export function withoutPasswords(
       passwordsFor([plan], passwords, io.env);
       return [];
     } catch (error) {
-      if (!(error instanceof RolecallError)) throw error;
-      return [{ status: "failed", merchant: plan.merchant, error }];
+      return [{ status: "failed", merchant: plan.merchant, error: rolecallErrorOf(error) }];
     }
   });
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { oneLine } from "../../lib/escape.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import { parseJournal } from "../../runs/journal-file.ts";
 import type { RecordOrigin } from "../../show/view/run-view.ts";
 import type { RunRecord, RunRecords } from "../../store/run-records.ts";
@@ -34,11 +34,8 @@ export async function withRecordedRuns<T>(
     earlier: readonly FetchedRun[],
   ): Promise<T> => {
     if (keeping === undefined) return use(earlier);
-    const place = await recordPlace(keeping, io).catch((error: unknown) => {
-      if (error instanceof RolecallError) return null;
-      throw error;
-    });
-    if (place === null) return within(rest, earlier);
+    const place = await recordPlace(keeping, io).catch(rolecallErrorOf);
+    if (place instanceof RolecallError) return within(rest, earlier);
     return withRunRecords(place, io, async (records) => {
       const runs = await fetchRuns(records, place, warn);
       const names = new Set(earlier.map(({ name }) => name));

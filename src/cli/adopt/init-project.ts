@@ -15,7 +15,7 @@ import { adoptNew, type NewFileHeader, newFileText, sharedFileText } from "../..
 import { type SharedRoles, shareRoles } from "../../edit/adopt/share-roles.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import { documentText } from "../../show/blocks/text-blocks.ts";
 import { unreadDocument } from "../../show/documents/failure.ts";
@@ -135,15 +135,10 @@ async function readMerchant(
     progress,
   }: Pick<Choosing, "connection" | "services"> & { readonly progress: ProgressDisplay },
 ): Promise<ReadMerchant> {
-  try {
-    const live = await services.of(connection).reader.read(merchant, []);
-    progress.read(merchant, null);
-    return { live };
-  } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    progress.read(merchant, error.message);
-    return { merchant, error };
-  }
+  const live = await services.of(connection).reader.read(merchant, []).catch(rolecallErrorOf);
+  const isRead = !(live instanceof RolecallError);
+  progress.read(merchant, isRead ? null : live.message);
+  return isRead ? { live } : { merchant, error: live };
 }
 
 /** The contents of the closing list of `init`, besides the next steps. */

@@ -10,7 +10,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { by, counted } from "../../lib/text.ts";
 import type { SuggestedRule } from "../../model/coverage.ts";
 import type { SyncMode } from "../../model/desired.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import type { Membership } from "../../model/live.ts";
 import { checkBaseUrl } from "../../service/paths.ts";
 import { suggestionYaml } from "../../show/questions/coverage-view.ts";
@@ -119,8 +119,7 @@ function failureOf(check: () => unknown): string | null {
     check();
     return null;
   } catch (error) {
-    if (error instanceof RolecallError) return error.message;
-    throw error;
+    return rolecallErrorOf(error).message;
   }
 }
 

@@ -33,7 +33,7 @@ import { EMAIL } from "../../kernel/values/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import { documentText } from "../../show/blocks/text-blocks.ts";
 import { offboardingDocument } from "../../show/documents/offboarding.ts";
 import { documentJson } from "../../show/machine/machine-formats.ts";
@@ -337,7 +337,7 @@ async function findWithoutFile(
   const keys = keysIfAny(states, options, io);
   const liveMembers = await Promise.all(
     keys.map(async ({ connection }) => {
-      const listed = await orFailure(readMemberships(connection, { type: "merchant" }, services));
+      const listed = await readMemberships(connection, { type: "merchant" }, services).catch(rolecallErrorOf);
       if (listed instanceof RolecallError) return [{ merchant: null, result: listed }];
       const codes = listed.flatMap(({ resource: { id, type }, status }) =>
         type === "merchant" && status === "accepted" && !declared.has(id) ? [id] : [],
@@ -346,7 +346,7 @@ async function findWithoutFile(
       return mapConcurrent([...new Set(codes)].sort(), MAX_PLANNING, async (merchant) => {
         const filters = addresses.size > MAX_FILTERED ? [undefined] : [...addresses];
         const members = Promise.all(filters.map((email) => service.members(merchant, email)));
-        return { merchant, result: await orFailure(members.then((lists) => lists.flat())) };
+        return { merchant, result: await members.then((lists) => lists.flat()).catch(rolecallErrorOf) };
       });
     }),
   );
@@ -380,17 +380,8 @@ function keysIfAny(
   try {
     return keysOfFiles(states, options, io.env);
   } catch (error) {
-    if (error instanceof RolecallError) return [];
-    throw error;
-  }
-}
-
-async function orFailure<T>(work: Promise<T>): Promise<T | RolecallError> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof RolecallError) return error;
-    throw error;
+    rolecallErrorOf(error);
+    return [];
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import { writeDocument } from "../../app/show/write-document.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { groupByKey, grouped } from "../../lib/text.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import type { HealthGroup, HealthReport, NeededPermissions } from "../../model/reports.ts";
 import { connectProbe, type Probe } from "../../service/probe-operations.ts";
 import { askWithoutKey, reachService } from "../../service/reach-service.ts";
@@ -115,8 +115,7 @@ function toResult<T>(work: () => T): T | RolecallError {
   try {
     return work();
   } catch (error) {
-    if (error instanceof RolecallError) return error;
-    throw error;
+    return rolecallErrorOf(error);
   }
 }
 

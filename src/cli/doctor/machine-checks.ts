@@ -5,7 +5,7 @@ import { type DeclaredMerchant, declaredMerchants } from "../../app/project/decl
 import { ifAnyFiles } from "../../app/project/find-files.ts";
 import { projectRoot } from "../../app/project/project-root.ts";
 import { counted } from "../../lib/text.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import type { HealthCheck } from "../../model/reports.ts";
 
 /** The project's files, as far as they can be read. */
@@ -34,8 +34,7 @@ export async function readProject(paths: readonly string[], { cwd }: Pick<Io, "c
       failure: null,
     };
   } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    return { merchants: [], errors: null, failure: error };
+    return { merchants: [], errors: null, failure: rolecallErrorOf(error) };
   }
 }
 

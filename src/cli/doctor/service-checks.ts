@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Io } from "../../app/io/io.ts";
 import { type Connection, checkEnvironment, proxyFor } from "../../app/session/connection.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { rolecallErrorOf } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { HealthCheck } from "../../model/reports.ts";
 import { isHtml } from "../../service/http/request-errors.ts";
@@ -193,8 +193,8 @@ function durationOf(seconds: number): string {
 }
 
 function failedBy(error: unknown): Step {
-  if (!(error instanceof RolecallError)) throw error;
-  return { status: "failed", detail: error.message, ...(error.hint !== undefined && { next: error.hint }) };
+  const { message, hint } = rolecallErrorOf(error);
+  return { status: "failed", detail: message, ...(hint !== undefined && { next: hint }) };
 }
 
 const CERTIFICATE =
@@ -245,12 +245,12 @@ export async function checkAccepted(
       detail: `yes; its user has ${length} ${length === 1 ? "membership" : "memberships"}`,
     };
   } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    if (error.code === "unauthorized") {
+    const { code, message } = rolecallErrorOf(error);
+    if (code === "unauthorized") {
       const next = `Check the key in ${keySource}, or create a new one.`;
       return { name, status: "failed", detail: "no, the service rejects it (401)", next };
     }
-    if (error.code !== "forbidden") return { name, status: "unknown", detail: error.message };
+    if (code !== "forbidden") return { name, status: "unknown", detail: message };
     const detail =
       "yes, but not tied to a user or without user.profile_readonly: plans cannot tell whether they would lock the key out";
     return { name, status: "unknown", detail };

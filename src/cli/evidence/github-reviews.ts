@@ -1,7 +1,7 @@
 import type { ReviewAnswers } from "../../app/evidence/read-evidence.ts";
 import type { Io } from "../../app/io/io.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import type { CommitReview, ReviewedPull } from "../../model/evidence.ts";
 import {
   findRepository,
@@ -23,10 +23,7 @@ export function githubReviews(
     if (commits.length === 0) return { reviews: new Map(), why: null };
     const client = await findRepository(io)
       .then((repository) => openGithub(repository, MAY_READ, io))
-      .catch((error: unknown) => {
-        if (error instanceof RolecallError) return error;
-        throw error;
-      });
+      .catch(rolecallErrorOf);
     if (client instanceof RolecallError)
       return { reviews: new Map(), why: `GitHub was not asked. ${client.message}` };
     try {

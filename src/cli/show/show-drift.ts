@@ -2,8 +2,9 @@ import { adoptPlanned, ofDrift, undecidedNote } from "../../app/adopt/adopt-plan
 import { ExitCode, type Io, type TextWriter } from "../../app/io/io.ts";
 import { outputTo } from "../../app/io/output.ts";
 import { styleFor } from "../../app/io/terminal.ts";
-import { openLiveBranch, openLiveRecorder } from "../../app/live-branch/open-live-branch.ts";
-import { liveReadings } from "../../app/live-branch/record-live.ts";
+import { openLiveBranch } from "../../app/live-branch/open-live-branch.ts";
+import { liveReadings, liveRecorder } from "../../app/live-branch/record-live.ts";
+import { withRecordedSpans } from "../../app/live-branch/recorded-changes.ts";
 import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
@@ -32,12 +33,14 @@ export async function showDrift(
 ): Promise<ExitCode> {
   // A patch of a shared file concerns other merchants, too.
   return withPlans(paths, { ...options, everyFile: options.patch === true }, io, async (merchants) => {
-    await recordDrift(merchants, options, io);
-    const drifts = await datedDrifts(
-      await driftsOf(merchants.planned, merchants.project.project, io),
-      merchants,
-      io,
-    );
+    const sessions = plannedOnly(merchants.planned);
+    const states = sessions.map(({ session }) => session.state);
+    const say = (text: string): void => void (options.quiet || io.stderr.write(`${text}\n`));
+    const warn = (text: string): void => void io.stderr.write(`warning: ${text}\n`);
+    const branch = await openLiveBranch(states, "Live states cannot be recorded.", warn, io);
+    if (branch) await liveRecorder(branch, { say, warn }, io)(liveReadings(sessions), "drift");
+    const undated = await driftsOf(merchants.planned, merchants.project.project, io);
+    const drifts = branch ? await withRecordedSpans(undated, branch, warn) : undated;
     await warnShallow(drifts, io);
     const { plans, complete } = printUnread(merchants.planned, options, io);
     if (options.patch) {
@@ -53,38 +56,6 @@ export async function showDrift(
     const differs = drifts.some(({ changes, violations }) => changes.length + violations.length > 0);
     return differs ? ExitCode.differences : ExitCode.ok;
   });
-}
-
-/** Records the live states in the branch of the project, if it names one. */
-async function recordDrift(
-  { planned }: PlannedMerchants,
-  { quiet }: DriftCommandOptions,
-  io: Io,
-): Promise<void> {
-  const sessions = plannedOnly(planned);
-  const say = (text: string): void => void (quiet || io.stderr.write(`${text}\n`));
-  const warn = (text: string): void => void io.stderr.write(`warning: ${text}\n`);
-  const recordLive = await openLiveRecorder(
-    sessions.map(({ session }) => session.state),
-    { say, warn },
-    io,
-  );
-  await recordLive?.(liveReadings(sessions), "drift");
-}
-
-/** Adds the recorded states between which the live side changed, if the project names a branch of them. */
-async function datedDrifts(
-  drifts: readonly Drift[],
-  { planned }: PlannedMerchants,
-  io: Io,
-): Promise<readonly Drift[]> {
-  const warn = (text: string): void => void io.stderr.write(`warning: ${text}\n`);
-  const states = plannedOnly(planned).map(({ session }) => session.state);
-  // The recorder has warned about a branch that cannot be reached.
-  const branch = await openLiveBranch(states, "", () => undefined, io);
-  if (branch === undefined) return drifts;
-  const { withRecordedSpans } = await import("../../app/live-branch/recorded-changes.ts");
-  return withRecordedSpans(drifts, branch, warn);
 }
 
 /** Explains that the side that changed last is unknown if the clone is shallow. */

@@ -10,7 +10,7 @@ import { type Connection, resolveConnection, resolveOwnConnection } from "../../
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { writeDocument } from "../../app/show/write-document.ts";
 import type { Addressed } from "../../model/desired.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { RolecallError, rolecallErrorOf } from "../../model/errors.ts";
 import type { Membership } from "../../model/live.ts";
 import { connectKeyUser, type KeyUser } from "../../service/key-user.ts";
 import type { MembershipFilter } from "../../service/memberships.ts";
@@ -125,8 +125,8 @@ function nullIfMissing(resolve: () => Connection): Connection | null {
   try {
     return resolve();
   } catch (error) {
-    if (error instanceof RolecallError) return null;
-    throw error;
+    rolecallErrorOf(error);
+    return null;
   }
 }
 
@@ -138,12 +138,8 @@ async function readKey(
   filter: MembershipFilter,
   users: Clients<Pick<KeyUser, "memberships">>,
 ): Promise<ReadKey> {
-  try {
-    return { ...key, memberships: await readMemberships(key.connection, filter, users) };
-  } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    return { ...key, error };
-  }
+  const read = await readMemberships(key.connection, filter, users).catch(rolecallErrorOf);
+  return read instanceof RolecallError ? { ...key, error: read } : { ...key, memberships: read };
 }
 
 /**

@@ -359,6 +359,20 @@ describe("each setting that is disabled is missing, with the way to correct it",
       "Branch of the apply",
       /^Change "branches" in \S+apply\.yml to \[main\]/,
     ],
+    ...[
+      "branches-ignore: [release, main]",
+      "branches: ['**', '!mai*']",
+      "branches: [release/**, 'm*/x', 'mains', '[']",
+      "tags: [v*]",
+    ].map((filter): [string, () => void, string, RegExp] => [
+      `the branch of the apply, with ${filter}`,
+      () => {
+        const path = ".github/workflows/rolecall-apply.yml";
+        answers[`/contents/${path}`] = WORKFLOWS[path]?.replace("branches: [main]", filter);
+      },
+      "Branch of the apply",
+      /^Change "branches" in \S+apply\.yml to \[main\]/,
+    ]),
     [
       "code owners by a pattern of some files",
       () => {
@@ -457,6 +471,17 @@ describe("each setting that is disabled is missing, with the way to correct it",
     expect(failed[0]?.next).toMatch(next);
     expect(code).toBe(1);
   });
+});
+
+test.each([
+  "branches-ignore: [release]",
+  "branches: ['**']",
+  "branches: ['!x', 'ma?in']",
+  "paths: [access/**]",
+])("pushes to the default branch are among those of %s", async (filter) => {
+  const path = ".github/workflows/rolecall-apply.yml";
+  answers[`/contents/${path}`] = WORKFLOWS[path]?.replace("branches: [main]", filter);
+  expect((await checks()).failed).toEqual([]);
 });
 
 test("the classic protection of a branch counts like rulesets", async () => {

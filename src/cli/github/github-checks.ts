@@ -296,9 +296,22 @@ function runs(uses: readonly ActionUse[], wanted: string): boolean {
   return uses.some(({ command }) => command === wanted);
 }
 
-/** Returns whether patterns of branches include one; without patterns, they include all. */
+/** Returns whether patterns of branches include one, as GitHub reads them: the last that matches decides. */
 function includesBranch(patterns: readonly string[], branch: string): boolean {
-  return patterns.length === 0 || patterns.some((name) => name === branch || /[*?+!]/.test(name));
+  const last = patterns.findLast((pattern) => branchPattern(pattern.replace(/^!/, "")).test(branch));
+  return last !== undefined && !last.startsWith("!");
+}
+
+/** Compiles a pattern, in which `?` and `+` repeat the character in front of them. */
+function branchPattern(pattern: string): RegExp {
+  const body = pattern
+    .replaceAll(/[.^${}()|\\]/g, "\\$&")
+    .replaceAll(/\*+/g, (stars) => (stars === "*" ? "[^/]*" : ".*"));
+  try {
+    return new RegExp(`^${body}$`);
+  } catch {
+    return /$^/;
+  }
 }
 
 function checkPins(uses: readonly ActionUse[], { paths, workflows, called, url }: GithubFacts): HealthCheck {

@@ -31,7 +31,7 @@ export interface ActionUse {
 export interface Workflow {
   readonly uses: readonly ActionUse[];
   readonly isScheduled: boolean;
-  /** The patterns of the branches on whose pushes it runs: empty for all, `null` if it runs on none. */
+  /** The patterns of the branches on whose pushes it runs, of which the last that matches decides; `null` without pushes. */
   readonly pushed: readonly string[] | null;
 }
 
@@ -39,14 +39,20 @@ export interface Workflow {
 export async function parseWorkflow(text: string): Promise<Workflow> {
   const { value } = await parseYaml(text);
   const { on, jobs } = fieldsOf(value);
-  const push = fieldsOf(on)["push"];
   const isOn = (event: string): boolean =>
     on === event || listOf(on).includes(event) || Object.hasOwn(fieldsOf(on), event);
   return {
     uses: Object.values(fieldsOf(jobs)).flatMap(usesOf),
     isScheduled: isOn("schedule"),
-    pushed: isOn("push") ? textsOf(fieldsOf(push)["branches"]) : null,
+    pushed: isOn("push") ? pushedBranches(fieldsOf(fieldsOf(on)["push"])) : null,
   };
+}
+
+function pushedBranches(push: Readonly<Record<string, unknown>>): readonly string[] {
+  const { branches, tags, "branches-ignore": ignored, "tags-ignore": ignoredTags } = push;
+  if (branches !== undefined) return textsOf(branches);
+  if (ignored !== undefined) return ["**", ...textsOf(ignored).map((pattern) => `!${pattern}`)];
+  return tags === undefined && ignoredTags === undefined ? ["**"] : [];
 }
 
 /** The environments of the set-up, unless the workflows name others. */

@@ -35,6 +35,7 @@ import {
   type MerchantAccess,
 } from "./access-request.ts";
 import { grantEdits } from "./grant-edits.ts";
+import { checkOtherRoles } from "./other-roles.ts";
 import { checkRequestable, type RequestedRole, readRequestable } from "./requestable-rules.ts";
 import { revokeEdits } from "./revoke-edits.ts";
 
@@ -99,6 +100,15 @@ export async function prepareChange(
     hint: "Nothing was changed. Their lines are those of the patched files.",
   };
   requirePatched(after, loaded, words, options, io);
+  for (const state of affected) {
+    checkOtherRoles(
+      state,
+      after.states.find(({ merchant }) => merchant === state.merchant),
+      request,
+      roles,
+      io.now(),
+    );
+  }
   const merchants = new Set(affected.map(({ merchant }) => merchant));
   const states = after.states.filter(({ merchant }) => merchants.has(merchant));
   if (!options.declared && !(await showPlan(states, after.states, patches, loaded, options, io))) {

@@ -104,6 +104,36 @@ describe("where the entry goes", () => {
     expect(await text("shared/all.yaml")).toContain("members: []\n");
   });
 
+  test("the end of a shared entry stays if another merchant's own file grants more", async () => {
+    const files = {
+      "shared/all.yaml": shared.replace("roles: [role_owner]", "until: 2026-01-31, roles: [role_employee]"),
+      "access/b.yaml": own("MCB", "members: [{ email: ada@example.com, roles: [role_admin] }]\n"),
+    };
+    await put(files);
+    const asked = ["grant", "ada@example.com", "Cashier", "-m", "MCA", "--file", "shared/all.yaml"];
+    const { code, stderr } = await run(...asked);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        "error: ada@example.com would also get role_admin at MCB, since the files share an entry.\n",
+      ),
+    ]);
+    expect(await text("shared/all.yaml")).toBe(files["shared/all.yaml"]);
+    await put({
+      "access/b.yaml": own("MCB", "members: [{ email: ada@example.com, roles: [Cashier] }]\n"),
+    });
+    expect((await run(...asked)).code).toBe(0);
+  });
+
+  test("a revocation in a shared file ends no limit of another merchant's own grant", async () => {
+    await put({
+      "shared/all.yaml": shared.replace("roles: [role_owner]", "until: 2099-01-31, roles: [role_owner]"),
+      "access/b.yaml": own("MCB", "members: [{ email: ada@example.com, roles: [Cashier] }]\n"),
+    });
+    const { code, stderr } = await run("revoke", "ada@example.com", "-m", "MCA", "--file", "shared/all.yaml");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("would also get Cashier at MCB")]);
+  });
+
   test("without -m, the merchants to choose from are named", async () => {
     const { stderr } = await run("grant", "bo@example.com", "Cashier");
     expect(stderr).toContain("error: Specify the merchant with -m.\n  → The files declare MCA or MCB.");

@@ -236,9 +236,11 @@ function wantedAt(state: DesiredState, request: Request, moment: number): Readon
     );
   const end = endOf(request.until);
   const start = request.from === undefined ? NOW : Date.parse(request.from);
-  // A merchant that merely includes the shared file does not take its former member back.
+  // A merchant that merely includes the shared file takes its former member back if that file had the end.
   const isAsked = request.codes.some((code) => code === state.merchant);
-  const isOver = isAsked && person?.until !== undefined && person.until.ends <= NOW;
+  const ended = person?.setAt?.until ?? person?.origin;
+  const isOver =
+    (isAsked || ended?.file === SHARED) && person?.until !== undefined && person.until.ends <= NOW;
   const isWithin =
     isOver ||
     ((person?.from?.starts ?? 0) <= moment && (person?.until?.ends ?? Number.POSITIVE_INFINITY) > moment);

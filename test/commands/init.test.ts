@@ -241,7 +241,7 @@ test("init adds merchants to a project, and overwrites nothing", async () => {
     const none = await init(args);
     expect([none.code, none.stdout]).toEqual([
       0,
-      "There is nothing to do: every merchant has a file. To update the files from the live state:\n  rolecall pull\n",
+      "There is nothing to do. To update the files from the live state:\n  rolecall pull\n",
     ]);
   }
   await init(["MC2", "-y", "-q"]);

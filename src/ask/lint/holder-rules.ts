@@ -152,7 +152,7 @@ function invitationText(
 function renewalHint(isDeclared: boolean): string {
   return isDeclared
     ? 'The next plan shows whether "sync.reinvite" renews it; "rolecall apply --reinvite" does in any case. Or remove the entry.'
-    : "No file lists them: the next plan removes them if the file lists all members. To invite them again, list them.";
+    : "No file lists them: the next plan removes them, unless the files ignore them or leave alone whom they do not list. To invite them again, list them.";
 }
 
 /** Returns whether files list somebody: a finding does not name them, so that equal ones of many members are shown once. */

@@ -91,9 +91,7 @@ function wantsProjectFiles({ workflows, codeowners }: InitCommandOptions): boole
 /** Adds the requested files to a project whose merchants have theirs. */
 async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<ExitCode> {
   if (!wantsProjectFiles(options)) {
-    io.stdout.write(
-      "There is nothing to do: every merchant has a file. To update the files from the live state:\n  rolecall pull\n",
-    );
+    io.stdout.write("There is nothing to do. To update the files from the live state:\n  rolecall pull\n");
     return ExitCode.ok;
   }
   const root = join(defaultPath(io.cwd), "..");

@@ -119,7 +119,7 @@ function soleBlocks(
     if (access.source !== source) continue;
     const parts = [
       ...(access.permissions.length > 0 ? [`can ${access.permissions.join(", ")}`] : []),
-      ...(access.roles.length > 0 ? [`have ${access.roles.join(", ")}`] : []),
+      ...(access.roles.length > 0 ? [`has ${access.roles.join(", ")}`] : []),
     ];
     if (parts.length === 0) continue;
     const text = parts.join("; ");

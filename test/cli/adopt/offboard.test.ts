@@ -48,7 +48,7 @@ describe("offboard", () => {
     expect(stdout).toContain(
       "ada@example.com  in access/harbour-street.yaml, access/station-road.yaml; live\n  at MC4F7K2P, MC9Q3T8X\n",
     );
-    expect(stdout).toMatch(/Nobody else\n {2}MC4F7K2P, MC9Q3T8X: can api_keys_edit,[^;]*; have Owner\n/);
+    expect(stdout).toMatch(/Nobody else\n {2}MC4F7K2P, MC9Q3T8X: can api_keys_edit,[^;]*; has Owner\n/);
     expect(stdout).toContain("- delete ada@example.com (not in the file)");
     expect(stdout).toContain("+++ b/access/station-road.yaml\n");
     expect(await text("access/station-road.yaml")).toBe(before);
@@ -56,7 +56,7 @@ describe("offboard", () => {
 
   test("says that the files alone may not name everybody who can do something", async () => {
     const { stdout } = await run("ada@example.com", "--check", "--declared");
-    expect(stdout).toContain("According to the files, nobody else\n  MC4F7K2P, MC9Q3T8X: have role_owner\n");
+    expect(stdout).toContain("According to the files, nobody else\n  MC4F7K2P, MC9Q3T8X: has role_owner\n");
   });
 
   test("finds people in no file where they are live, whatever the case of their address", async () => {
@@ -140,7 +140,7 @@ describe("offboard", () => {
     expect(said).toContain(
       "If it is live at MC9Q3T8X, the next plan does not remove it there: the files there leave unlisted members alone.",
     );
-    expect(stdout).toContain("According to the files, nobody else\n  MC4F7K2P, MC9Q3T8X: have role_owner\n");
+    expect(stdout).toContain("According to the files, nobody else\n  MC4F7K2P, MC9Q3T8X: has role_owner\n");
     expect(stderr.match(/nothing is listening/g)).toHaveLength(1);
     const json = JSON.parse((await run(...down, "--check", "--format", "json")).stdout);
     expect(json.people[0]).toMatchObject({ live: [], unknown: ["MC4F7K2P", "MC9Q3T8X"] });

@@ -11,7 +11,7 @@ export function grantCommand(io: Io, done: (code: ExitCode) => void): Command {
     .description(
       "Gives somebody roles at a merchant: adds the entry to the right file, in its place if the list is sorted, or extends it. Shows the patch and the resulting plan, and asks for confirmation. Changes nothing at the service: the next apply does.",
     )
-    .argument("<email>", "address of the person")
+    .argument("<email>", "the address of the person")
     .argument("<role...>", "names or ids of roles")
     .option("--until <date>", "end: a date, a timestamp, or a period from now (+7d, +2w, +12h)")
     .option("--from <date>", "beginning: a date or a timestamp");
@@ -46,7 +46,7 @@ export function revokeCommand(io: Io, done: (code: ExitCode) => void): Command {
     .description(
       "Takes roles from somebody at a merchant, or the whole membership if no role is named, or none is left. Shows the patch and the resulting plan, and asks for confirmation. Changes nothing at the service: the next apply does.",
     )
-    .argument("<email>", "address of the person")
+    .argument("<email>", "the address of the person")
     .argument("[role...]", "names or ids of roles (default: the membership)");
   return withAccessOptions(command)
     .addHelpText(

@@ -54,7 +54,7 @@ export interface ReviewedDate {
    * somebody who is back. Absent: nothing.
    */
   readonly fields?: string;
-  /** Set if nothing comes of it, because the person leaves, or the membership ends, before. */
+  /** Set if it has no effect, because the person leaves, or the membership ends, before. */
   readonly hidden?: true;
   /** The permissions that begin: an index of `permissionSets`. */
   readonly brings: number;

@@ -72,7 +72,7 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
       return null;
     }
   };
-  const listed = await attempt("The comment could not be searched for", async () => {
+  const listed = await attempt("The existing comment could not be looked up", async () => {
     const recorded = await recordedComment(place, marker);
     return recorded === null ? listOwn(place, marker) : [recorded];
   });

@@ -77,8 +77,7 @@ const date = described(
         "What the membership has from then on besides roles, as JSON: the fields of somebody who joins, and the roles of somebody who is back.",
     }),
     hidden: described(flag, {
-      description:
-        "Present if nothing comes of it, because the person leaves, or the membership ends, before.",
+      description: "Present if it has no effect, because the person leaves, or the membership ends, before.",
     }),
     brings: described(index, { description: "The permissions that begin: an index of permissionSets." }),
     reach: described(index, {

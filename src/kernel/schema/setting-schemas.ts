@@ -22,7 +22,7 @@ const renewalPeriod = described(
   {
     title: "Renewal period",
     description:
-      "For how long after the entry's last change expired invitations of a listed member are renewed.",
+      "How long after the last change of its entry a listed member's expired invitation is renewed.",
     examples: [{ for: "30d" }],
   },
 );

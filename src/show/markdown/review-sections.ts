@@ -44,7 +44,7 @@ export function groupRisks(input: ReviewInput, fleet: FleetView): readonly RiskB
 function equalBlock({ title, rows }: GroupView, { command }: ReviewInput): RiskBlock {
   const changes = counted(countChanges(rows), "change");
   const what =
-    command === "drift" ? `${title}: ${changes}` : `${changes} that are equal at several merchants`;
+    command === "drift" ? `${title}: ${changes}` : `${changes} that are the same at several merchants`;
   const items = rows.map((row) => [...equalLines(row), ...(isWhole(row) ? [] : detailLines(row))]);
   return { title: what, items };
 }

@@ -274,7 +274,7 @@ describe("a review that would be too large leaves out", () => {
       const notice = /Left out to keep this short:\*\* (.*?)\. `/.exec(markdown)?.[1] ?? "";
       steps.add(notice.replaceAll(/\d+/g, "n"));
       if (!/ends of \d+ list/.test(notice)) expect(markdown).toContain("Role 59");
-      expect(markdown).toMatch(/### \d+ changes that are equal at several merchants\n/);
+      expect(markdown).toMatch(/### \d+ changes that are the same at several merchants\n/);
       expect(markdown).toContain("are removed");
     }
     const order = [...steps];

@@ -145,7 +145,7 @@ describe("equal changes of many merchants", () => {
       const markdown = renderReview({ command: "plan", views, unplanned: [], fileErrors: 0 }, size);
       expect(markdown.length).toBeLessThanOrEqual(size);
       expect(markdown).toContain(
-        "### 300 changes that are equal at several merchants\n\n```diff\n! role Cashier: + payouts_edit in all 300 merchants; 2,700 members gain it\n```",
+        "### 300 changes that are the same at several merchants\n\n```diff\n! role Cashier: + payouts_edit in all 300 merchants; 2,700 members gain it\n```",
       );
       expect(markdown).toContain("### ⚠️ 2,700 members gain sensitive permissions, at 300 merchants");
     }

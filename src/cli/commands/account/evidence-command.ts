@@ -32,7 +32,7 @@ the login of gh, for the repository of the remote origin; without a token, the
 output says "not asked". With the key in ROLECALL_APPROVAL_SECRET, the records
 are verified, and missing ones are found. See docs/records.md.
 
-Exits 0 if it is shown, gaps or not; or 1 if the records cannot be read.
+Exits 0 if it is shown, with or without gaps; or 1 if the records cannot be read.
 `,
     )
     .action(async (options: EvidenceCommandOptions) => {

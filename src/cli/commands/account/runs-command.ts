@@ -19,7 +19,11 @@ export function runsCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("--limit <n>", "how many to list", wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
     .option("--who <email>", "only runs whose journals contain this address; also with prune", parseAddress)
     .option("--since <time>", "only runs that began on this day or later, or after this time", parseAsOf)
-    .option("--older-than <age>", "with prune: records of runs before that, such as 400d", parseDays)
+    .option(
+      "--older-than <age>",
+      "with prune: delete records of runs older than this, such as 400d",
+      parseDays,
+    )
     .option("-y, --yes", "with prune: do not ask; needed where there is no terminal")
     .option("-v, --verbose", "show each write of a run")
     .addHelpText(

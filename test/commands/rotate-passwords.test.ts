@@ -10,6 +10,10 @@ const SEED = `merchants:
       - { email: till-1@shop.example, roles: [], managed: { nickname: Till 1 } }
       - { email: till-2@shop.example, roles: [], managed: { nickname: Till 2 } }
       - { email: till-3@shop.example, roles: [], managed: { nickname: Till 3 }, status: disabled }
+  - code: MC2
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: till-4@shop.example, roles: [], managed: { nickname: Till 4 } }
 keys:
   - { key: sk_test_sandbox, owner: ada@example.com }
 `;
@@ -116,6 +120,17 @@ test("a refusal for one user stops nobody else, and a second run skips those who
   );
   expect(second.stdout).toContain("1 change done, 1 password kept.");
   expect(second.code).toBe(0);
+});
+
+test("a merchant without its password is told how to go on, which no plan shows", async () => {
+  await shop.write(
+    "mc2.yaml",
+    "version: 1\nmerchant: MC2\nmembers: [{ email: till-4@shop.example, managed: { password_env: TILL_4 } }]\n",
+  );
+  const { stderr } = await rotate("till-*", ["mc2.yaml"]);
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+    "failed at MC2: Passwords of --rotate-password come from the environment: TILL_4 is not set. Completed changes remain. To continue, fix the problem, and run the command again: passwords that are already set are kept.",
+  );
 });
 
 test("a password that ends in a line break is refused before anything is sent", async () => {

@@ -116,8 +116,9 @@ function howToGoOn({ ends }: AppliedRun, skipped: readonly MerchantOutcome[]): s
       : unknown > 0
         ? "It is unknown whether anything was changed."
         : "Nothing was changed.";
-  if (isRotation(ends) && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) {
-    const fix = outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : "";
+  if (isRotation(ends) && (skipped.length > 0 || outcomes.some(({ status }) => status !== "done"))) {
+    const isToFix = skipped.length > 0 || outcomes.some(({ status }) => status === "failed");
+    const fix = isToFix ? "fix the problem, and " : "";
     return `${what} To continue, ${fix}run the command again: passwords that are already set are kept.`;
   }
   if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;

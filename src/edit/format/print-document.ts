@@ -140,7 +140,7 @@ function placeItem(item: unknown, flow: boolean, { text, indent }: Position): vo
 }
 
 /** Returns whether a list in brackets has comments, or would make the line too long. */
-export function tooMuchForALine(
+function tooMuchForALine(
   node: YAMLMap | YAMLSeq,
   { text, column }: Pick<Position, "text" | "column">,
 ): boolean {

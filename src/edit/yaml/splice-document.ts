@@ -21,7 +21,6 @@ import {
   printEntry,
   printNode,
   setHead,
-  tooMuchForALine,
   Written,
 } from "../format/print-document.ts";
 import { type Anchors, hasAliases, nameAnchor, nameIfHeld } from "./anchors.ts";
@@ -189,25 +188,31 @@ const isNested = (item: unknown): boolean => {
   return isCollection(value) && value.items.length > 0;
 };
 
-/** Returns a new node with the value of a target and the comment and anchor of the old one; an alias of the value stays. */
+/**
+ * Returns a new node with the value of a target, and the anchor and the comment of the old one, unless that named its
+ * items; an alias of the value stays.
+ */
 function updated(
-  { anchors }: Editing,
-  node: Node | null,
+  { anchors, comments }: Editing,
+  { node, before }: Pick<Place, "node" | "before">,
   target: Target,
   make: (target: Target) => Node,
 ): Node {
   if (isAlias(node) && isSameJson(anchors.get(node.source), target.value)) return node;
   const fresh = make(target);
   if (node === null) return fresh;
-  if (!isBlock(node) && !isBlock(fresh) && node.comment) fresh.comment = node.comment;
+  const comment = node.comment ?? null;
+  if (!isBlock(node) && !isBlock(fresh) && comment !== noteOn(listOf(before), comments))
+    fresh.comment = comment;
   if ("anchor" in node && node.anchor !== undefined) (fresh as Collection).anchor = node.anchor;
   nameAnchor(anchors, node, target.value);
   return fresh;
 }
 
 /** Prints a value within brackets in the place of the old one. */
-function rewriteInline(editing: Editing, { node, start, end, key, path }: Place, target: Target): void {
-  const fresh = updated(editing, node, target, inlineNode);
+function rewriteInline(editing: Editing, place: Place, target: Target): void {
+  const { node, start, end, key, path } = place;
+  const fresh = updated(editing, place, target, inlineNode);
   if (fresh === node) return;
   const range = inlineRange(node) ?? (key === null ? ([start, end] as const) : null);
   if (range === null) throw new EditRefused("unsupported", path);
@@ -216,26 +221,20 @@ function rewriteInline(editing: Editing, { node, start, end, key, path }: Place,
 
 /** Prints a value in the place of the old one, or else its whole entry. */
 function rewrite(editing: Editing, place: Place, target: Target): void {
-  const { splices, comments } = editing;
+  const { splices } = editing;
   const { text } = splices;
-  const { node, entry, path, before } = place;
+  const { node, entry, path } = place;
   const range = inlineRange(node);
   const column = range === null ? columnOf(text, place.slot) + 1 : columnOf(text, range[0]);
-  const oldComment = node?.comment ?? null;
-  const oldNote = noteOn(listOf(before), comments);
   const at = { path, indent: entry === null ? -2 : place.column, column };
-  const fresh = updated(editing, node, target, (inner) => newNode(inner, at, styleAt(editing, path)));
+  const fresh = updated(editing, place, target, (inner) => newNode(inner, at, styleAt(editing, path)));
   // A new block has them among its items.
   if (!isBlock(fresh)) insertRemarks(editing, { ...place, node: fresh }, target);
-  if (fresh === node && isAlias(node)) return;
-  const isFlow = isCollection(fresh) && fresh.flow === true;
-  const isLong = isFlow && tooMuchForALine(fresh, { text, column });
-  if (isFlow && isSeq(fresh) && !isBlock(node) && oldComment === oldNote)
-    noteItems(fresh, target, isLong, comments);
+  if (fresh === node) return;
   const isText = isScalar(fresh) && fresh.value instanceof Written && fresh.value.body !== null;
-  const isInline = !isBlock(fresh) && !isLong && !isText;
+  const isInline = !isBlock(fresh) && !isText;
   if (isInline && range !== null && !text.slice(...range).includes("\n")) {
-    replaceRange(splices, range, fresh, oldComment);
+    replaceRange(splices, range, fresh, node?.comment ?? null);
   } else {
     replaceEntry(editing, place, fresh, isInline);
   }
@@ -304,22 +303,6 @@ function withoutHead(entry: Entry): Entry {
     head.spaceBefore = false;
   }
   return entry;
-}
-
-/** Adds the names of the items of a list as a comment: behind the list, or behind each item of a block. */
-function noteItems(
-  list: YAMLSeq,
-  { value }: Target,
-  isLong: boolean,
-  comments: ReadonlyMap<string, string>,
-): void {
-  const items = listOf(value);
-  list.comment = isLong ? null : noteOn(items, comments);
-  if (!isLong) return;
-  for (const [index, item] of list.items.entries()) {
-    const note = noteOn([items[index]], comments);
-    if (note !== null && isScalar(item)) item.comment = note;
-  }
 }
 
 /** Indents lines, but blank ones. */

@@ -191,8 +191,9 @@ async function reviewed(
     run: runFingerprint(plans),
   };
   const verdict = verdictOf(plans, unplanned, fileErrors.length, later);
-  const approval =
-    store && (await approvalSoFar(context, store, store.records, own, looks, placeTexts(loaded.sources)));
+  const declared = loaded.isWhole ? new Set(loaded.states.map(({ merchant }) => merchant)) : null;
+  const texts = placeTexts(loaded.sources);
+  const approval = store && (await approvalSoFar(context, store, store.records, own, looks, declared, texts));
   const { settled = [], unseen = [] } = approval ?? {};
   const fileOnly = store === null || approval === null ? [] : onlyInFiles(plans, approval.merged, store);
   const page: ReviewPage = {

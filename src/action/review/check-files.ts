@@ -32,7 +32,7 @@ export async function checkFiles(
   const loaded = await underBaseRules(read, base, inputs, io);
   log.notice("This run has no API key: it checks the files, and plans nothing.");
   const fileErrors = loaded.diagnostics.filter(isFileError);
-  const rules = await ruleNotes({ loaded, base, plans: null }, context);
+  const rules = base === null ? [] : await ruleNotes({ loaded, base, plans: null }, context);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
     review: { command: "plan", views: [], unplanned: [], fileErrors: fileErrors.length, rules },

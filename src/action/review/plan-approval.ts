@@ -9,6 +9,7 @@ import { standingReviews } from "../../review/counted-run.ts";
 import type { ForgePull } from "../../review/forge.ts";
 import { droppedChanges, judgeMerchant, type PlaceOfEntry } from "../../review/judge-merchant.ts";
 import {
+  isToCome,
   lostReviews,
   type MergedReview,
   type OpenStore,
@@ -17,6 +18,7 @@ import {
   reviewOf,
   reviewsOf,
 } from "../../review/merchant-state.ts";
+import { undeclaredSentence } from "../../review/open-failures.ts";
 import { type RecordedPlan, recordPlan } from "../../review/recorded-plan.ts";
 import { fenced, inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../context/action-context.ts";
@@ -60,13 +62,17 @@ export function ownReviews(
   );
 }
 
-/** Compares plans with what has been approved of them so far; `null` for events without a pull request. */
+/**
+ * Compares plans with what has been approved of them so far; `null` for events without a pull request. `declared` are the
+ * merchants that files declare; `null` if not all are known.
+ */
 export async function approvalSoFar(
   { event, github }: Pick<ActionContext, "event" | "github">,
   { seal }: OpenStore,
   records: ReviewRecords,
   own: readonly MergedReview[],
   looks: readonly PlannedMerchant[],
+  declared: ReadonlySet<string> | null,
   placeOf: PlaceOfEntry,
 ): Promise<PlanApproval | null> {
   const { pull, group } = event;
@@ -98,7 +104,7 @@ export async function approvalSoFar(
             : [],
       );
     });
-    const objections = new Map<string, readonly string[]>();
+    const objections = new Map(declared === null ? [] : undeclaredObjections(own, declared));
     for (const look of isApproved ? looks : []) {
       const { merchant } = look.plan;
       const recorded = records.states.get(merchant);
@@ -116,6 +122,19 @@ export async function approvalSoFar(
     const isEarly = isApproved && isReviewable && own.every(({ run }) => run === null);
     const isRejected = isReviewable && own.some((review) => hasRejection(review, github.now()));
     return { own, merged, objections, settled, unseen, isEarly, isRejected };
+  });
+}
+
+/** Returns objections to approved changes at merchants that no file declares any longer. */
+function undeclaredObjections(
+  own: readonly MergedReview[],
+  declared: ReadonlySet<string>,
+): readonly (readonly [string, readonly string[]])[] {
+  const approved = new Set(own.flatMap(({ run }) => [...(run?.merchants.keys() ?? [])]));
+  return [...approved].flatMap((merchant) => {
+    const reviews = declared.has(merchant) ? [] : reviewsOf(merchant, undefined, own).filter(isToCome);
+    const sentence = undeclaredSentence(merchant, reviews);
+    return sentence === null ? [] : [[merchant, [sentence]] as const];
   });
 }
 

@@ -14,8 +14,7 @@ import type { LoadedFiles } from "./load-and-plan.ts";
 /** The files of a pull request, those of its base branch, and the plans. */
 export interface ComparedRules {
   readonly loaded: Pick<LoadedFiles, "states" | "sources" | "valid">;
-  /** `null` if they could not be read. */
-  readonly base: CommitStates | null;
+  readonly base: CommitStates;
   /** `null` if the files are not compared with the live state. */
   readonly plans: readonly Plan[] | null;
 }
@@ -27,7 +26,6 @@ export async function ruleNotes(
   { loaded, base, plans }: ComparedRules,
   { inputs, mask, event, io }: Pick<ActionContext, "inputs" | "mask" | "event" | "io">,
 ): Promise<readonly RuleLine[]> {
-  if (base === null) return [BASE_UNKNOWN];
   const notes = ruleNotesOf(loaded.states, base.states, plans, globMatcher());
   const head = new Set(loaded.states.map(({ merchant }) => merchant));
   const isMeant = ({ merchant }: DesiredState): boolean =>
@@ -69,13 +67,6 @@ function changedFile(file: string): RuleNote {
     file === PROJECT_FILE ? "what the project enforces has changed" : "enforced rules have changed";
   return { merchant: file, kind: "changed", topic: "enforced rules", text };
 }
-
-const BASE_UNKNOWN: RuleLine = {
-  merchants: ["every merchant"],
-  kind: "unknown",
-  topic: "base branch",
-  text: "the base branch could not be read, so its rules are not known",
-};
 
 function notCompared(file: string): RuleNote {
   return {

@@ -108,6 +108,20 @@ describe("what a role grants", () => {
     expect(status("rolecall apply")?.state).toBe("failure");
   });
 
+  test("a permission that a later review takes from the role is not lost", async () => {
+    const WIDE = WITH_ROLES.replace("Helper, permissions: [", "Helper, permissions: [refunds_create, ");
+    await merged({ [file("MC1")]: WIDE });
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    const granting = await reviewed({
+      [file("MC1")]: WIDE.replace(BOB, `${BOB}  - { email: hal@example.com, roles: [Helper] }\n`),
+    });
+    const narrowing = await reviewed({ [file("MC1")]: WITH_ROLES });
+    for (const pull of [granting, narrowing]) await story.merge(pull);
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    expect(await addresses()).toContain("hal@example.com");
+  });
+
   test("two pull requests together do not give a permission that neither review has shown", async () => {
     const one = await reviewed({
       [file("MC1")]: WITH_ROLES.replace(BOB, `${BOB}  - { email: hal@example.com, roles: [Helper] }\n`),
@@ -263,6 +277,14 @@ describe("a reviewed removal", () => {
     expect(story.comments(first).join()).toContain(
       `#${first} was to remove bob@example.com; #${second} has decided otherwise since.`,
     );
+  });
+
+  test("fails the plan of a push that deletes the file of the merchant", async () => {
+    const pull = await reviewed({ [file("MC1")]: text("MC1") });
+    await story.push(pull, { [file("MC1")]: null });
+    const run = await story.plan(pull);
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.log).toContain(`The reviewed changes of #${pull} to MC1 were lost: no file declares MC1`);
   });
 
   test("is told on every pull request that has to do with it, with few requests", async () => {

@@ -111,13 +111,17 @@ export function onlyInFiles(
 
 /** Returns the dates that would have given somebody access, and that have neither moved nor come. */
 function removedBeginnings({ members, dates, baseDates = [] }: ReviewedState): readonly ReviewedDate[] {
-  return baseDates.filter(
-    ({ name, what, roles, hidden }) =>
-      (what === "begins" || what === "back") &&
-      hidden !== true &&
-      members.every((row) => row.name !== name) &&
-      !dates.some((date) => date.name === name && date.what === what && `${date.roles}` === `${roles}`),
-  );
+  return baseDates.filter(({ name, what, at, roles, hidden }) => {
+    if ((what !== "begins" && what !== "back") || hidden) return false;
+    // At the same time, a role may have a new name.
+    const isKept = dates.some(
+      (date) =>
+        date.name === name &&
+        date.what === what &&
+        (`${date.roles}` === `${roles}` || (date.at === at && date.roles.length === roles.length)),
+    );
+    return !isKept && members.every((row) => row.name !== name);
+  });
 }
 
 /** Names the merged review that changes a row and is not applied yet; empty if there is none. */

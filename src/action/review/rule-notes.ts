@@ -15,7 +15,7 @@ import type { LoadedFiles } from "./load-and-plan.ts";
 export interface ComparedRules {
   readonly loaded: Pick<LoadedFiles, "states" | "sources" | "valid">;
   readonly base: CommitStates;
-  /** `null` if the files are not compared with the live state. */
+  /** `null` if nothing is planned. */
   readonly plans: readonly Plan[] | null;
 }
 

@@ -101,6 +101,17 @@ describe("a reviewed beginning", () => {
     );
   });
 
+  test("of a role that a pull request renames is not shown as removed", async () => {
+    const renamed = file([ADA, BEN, DOT, NEW.replace("Helper", "Aide")]).replace(
+      "name: Helper,",
+      "name: Aide, previously: Helper,",
+    );
+    const pull = await story.openPull({ [FILE]: renamed });
+    await story.plan(pull);
+    expect(story.comments(pull)[0]).toContain("joins with <code>Aide</code>");
+    expect(story.comments(pull)[0]).not.toContain("no longer in the files");
+  });
+
   test("does not count any more once a reviewed leave has come before it", async () => {
     await applied(file([ADA, BEN, DOT, NEW], "leavers: [{ email: new@example.com, from: 2026-11-05 }]\n"));
     story.clock.advance(5 * DAY);

@@ -2,7 +2,7 @@ import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { merchantSchema } from "../schema/merchant-schema.ts";
 import { SECTIONS } from "../schema/project-schema.ts";
-import { locationOf, type RawFile } from "../schema/raw-file.ts";
+import { keyLocation, locationOf, type RawFile } from "../schema/raw-file.ts";
 import { keysAt } from "../schema/schema-keys.ts";
 import { breachProblems } from "../validate/judging.ts";
 import { knownProtectedRoles, knownRoles } from "../validate/references.ts";
@@ -61,7 +61,7 @@ function allowedSections(
                 key,
                 allowed,
                 rulesFile: file === main ? null : rulesFile,
-                location: keyOf(file, [key]),
+                location: keyLocation(file, [key]),
                 rule,
               },
             ]
@@ -149,9 +149,5 @@ function isOfAll({ kind }: BreachSubject): boolean {
 function ruleLocation({ rule = [], subject }: Breach, rawFiles: readonly RawFile[]): FileLocation | null {
   if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
   const raw = rawFiles.find(({ fields }) => valueAt(fields, rule) !== undefined);
-  return raw === undefined ? null : keyOf(raw.file, rule);
-}
-
-function keyOf(file: string, path: Path): FileLocation {
-  return { ...locationOf(file, path), at: "key" } as FileLocation;
+  return raw === undefined ? null : keyLocation(raw.file, rule);
 }

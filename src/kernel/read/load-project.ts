@@ -1,6 +1,6 @@
 import type { EnforcedRules, ProjectSettings, RulesAcross } from "../../model/desired.ts";
 import { inFile } from "../problems/in-file.ts";
-import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
+import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import { keyProblems } from "../problems/secrets.ts";
 import type { AtMostCheck } from "../rules/settings/at-most-setting.ts";
@@ -9,7 +9,7 @@ import { combinedPolicies, parseRunLimits } from "../rules/settings/every-settin
 import { checkProject } from "../schema/check-file.ts";
 import { PROJECT_FILE } from "../schema/project-file.ts";
 import { type ProjectFile, RULE_SECTIONS } from "../schema/project-schema.ts";
-import { locationOf, type RawFile } from "../schema/raw-file.ts";
+import { keyLocation, locationOf, type RawFile } from "../schema/raw-file.ts";
 import { enforcedRules, type ValidFile } from "../validate/desired-settings.ts";
 import { checkMerchant } from "../validate/merchant-rules.ts";
 import { createRuleContext } from "../validate/rule-context.ts";
@@ -101,7 +101,7 @@ function enforcementBy(
   const place = placeIn(root, file, given, access);
   if (place === null) return [];
   const binding = entries.filter(({ globs }) => isBound(place, globs, access));
-  const location = asKey(locationOf(project, ["enforce_all"]));
+  const location = keyLocation(project, ["enforce_all"]);
   return [
     {
       ...(by && { by }),
@@ -134,17 +134,19 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
   const rules = await loadRules(root, file, enforced, access, now);
   const entries = await Promise.all(
     enforced.map(async ({ files, allow }, index): Promise<Entry> => {
-      const placeOf = (...path: Path): FileLocation => locationOf(file, ["enforce", index, ...path]);
       const globs = files.map(async (glob, number) => ({
         glob,
-        location: placeOf("files", number),
+        location: locationOf(file, ["enforce", index, "files", number]),
         matched: await matchedFiles(root, glob, access),
       }));
       return {
         globs: await Promise.all(globs),
         rules: rules.files[index]?.rules ?? null,
         ruleFiles: rules.files[index]?.names ?? [],
-        allow: allow === undefined ? null : { sections: allow, location: asKey(placeOf("allow")) },
+        allow:
+          allow === undefined
+            ? null
+            : { sections: allow, location: keyLocation(file, ["enforce", index, "allow"]) },
       };
     }),
   );
@@ -197,11 +199,6 @@ function withoutFile({ globs }: Entry): readonly LocatedProblem[] {
   return globs.flatMap(({ glob, location, matched }): readonly LocatedProblem[] =>
     matched.length > 0 ? [] : [{ code: "glob-without-file", glob, location }],
   );
-}
-
-/** Returns the location of the key of a value. */
-function asKey(location: FileLocation): FileLocation {
-  return { ...location, at: "key" } as FileLocation;
 }
 
 async function misnamedFile(
@@ -296,9 +293,7 @@ function rulesProblems(
     ...problems.filter(({ code }) => code !== "include-identity"),
     ...rawFiles.flatMap(({ file, fields }) =>
       Object.keys(fields).flatMap((key): readonly LocatedProblem[] => {
-        return RULE_KEYS.has(key)
-          ? []
-          : [{ code: "rules-section", key, location: asKey(locationOf(file, [key])) }];
+        return RULE_KEYS.has(key) ? [] : [{ code: "rules-section", key, location: keyLocation(file, [key]) }];
       }),
     ),
     ...checkMerchant(context).filter(({ code }) => BETWEEN_RULES.has(code)),

@@ -1,5 +1,5 @@
-import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
-import { locationOf, type RawFile } from "../schema/raw-file.ts";
+import type { LocatedProblem } from "../problems/problem.ts";
+import { keyLocation } from "../schema/raw-file.ts";
 import type { Include, ResolveInclude, SourceFile } from "./load-sources.ts";
 
 /** A merchant's file with all its includes, each once; included files come first. */
@@ -74,10 +74,6 @@ function refusal(
 function identityProblems({ raw }: SourceFile): readonly LocatedProblem[] {
   if (raw === null) return [];
   return Object.hasOwn(raw.fields, "api")
-    ? [{ code: "include-identity", key: "api", location: keyLocation(raw, ["api"]) }]
+    ? [{ code: "include-identity", key: "api", location: keyLocation(raw.file, ["api"]) }]
     : [];
-}
-
-function keyLocation({ file }: RawFile, path: Path): FileLocation {
-  return { ...locationOf(file, path), at: "key" } as FileLocation;
 }

@@ -123,6 +123,11 @@ export function locationOf(file: string, path: Path): FileLocation {
   return { at: "value", file, path };
 }
 
+/** Returns the location of a key in a file. */
+export function keyLocation(file: string, path: Path): FileLocation {
+  return { at: "key", file, path };
+}
+
 /** Returns the location of a member's field. */
 export function memberLocation(member: RawMember, field: string): FileLocation {
   return locationOf(member.file, memberPath(member, field));

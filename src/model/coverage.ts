@@ -24,13 +24,6 @@ export interface JudgedRule {
   readonly unknownRoles: readonly string[];
 }
 
-/** A rule that refuses none of the changes. */
-export interface IdleRule {
-  readonly rule: ListedRule;
-  /** The number of people whom it limits together, with the limit; `null` if it applies to each person separately. */
-  readonly count: { readonly people: number; readonly limit: number } | null;
-}
-
 /** A rule that would notice changes, derived from today's holders. */
 export type SuggestedRule =
   | { readonly kind: "only"; readonly can: string; readonly only: readonly string[] }
@@ -64,11 +57,9 @@ export interface UnnoticedGroup {
 /** The single changes of a merchant's access that its rules notice. */
 export interface RuleCoverage {
   readonly groups: readonly UnnoticedGroup[];
-  /** The number of changes that change what anybody can do, and of those that no rule notices. */
+  /** The number of examined changes that change what anybody can do, and of those that no rule notices. */
   readonly changes: number;
   readonly unnoticed: number;
-  /** The rules for what people hold that are not broken, and refuse none of the changes. */
-  readonly idle: readonly IdleRule[];
-  /** The number of the merchant's rules. */
-  readonly rules: number;
+  /** The number of changes that would have taken too long, among them some that change nothing for anybody. */
+  readonly unexamined: number;
 }

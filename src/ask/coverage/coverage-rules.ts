@@ -2,7 +2,6 @@ import { enforcedSets, ownRules } from "../../kernel/rules/base-rules.ts";
 import { checkText } from "../../kernel/rules/checks.ts";
 import { type GuardItem, listRules } from "../../kernel/rules/every-rule.ts";
 import { namesInCheck } from "../../kernel/rules/settings/every-check-setting.ts";
-import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import type { SettingName } from "../../kernel/rules/settings/setting-kinds.ts";
 import type { ListedRule } from "../../model/coverage.ts";
 import { type Check, DEFAULT_ESCALATION, type DesiredState, type Policies } from "../../model/desired.ts";
@@ -14,12 +13,6 @@ export type CoverageRule = {
   readonly violated: Check | string | null;
   /** The roles, permissions and patterns that the rule names. */
   readonly names: readonly RuleName[];
-  /** The rules of a merchant that has only this one. */
-  readonly alone: Rules;
-  /** True for a rule that no file sets. */
-  readonly isDefault: boolean;
-  /** True if it judges what people hold, not who they are or what changes. */
-  readonly isOfAccess: boolean;
 } & ({ readonly kind: "check"; readonly check: Check } | { readonly kind: "policy" } | GuardItem);
 
 /** A name in a rule. */
@@ -52,18 +45,12 @@ function rulesOfSet(
   written: Pick<Rules, "guards">,
   enforcedBy: string | null,
 ): readonly CoverageRule[] {
-  const { escalation } = policies;
-  const ways = escalation && { escalation };
-  const none = { guards: { protect: { roles: [], members: [] } }, policies: { ...NO_POLICIES, ...ways } };
   const ofChecks = checks.map((check): CoverageRule => {
     const listed = { section: "checks", text: checkText(check), origin: check.origin } as const;
     return {
       listed: { ...listed, keys: [], entry: null, enforcedBy },
       violated: check,
       names: namesOf(check, policies),
-      alone: { ...none, checks: [check] },
-      isDefault: false,
-      isOfAccess: true,
       kind: "check",
       check,
     };
@@ -71,11 +58,10 @@ function rulesOfSet(
   return [
     ...ofChecks,
     ...listRules({ guards, policies }, written.guards).map(
-      ({ section, key, entry: { text, keys, entry, violated }, item, alone, ...facts }): CoverageRule => ({
+      ({ section, key, entry: { text, keys, entry, violated }, item, names }): CoverageRule => ({
         listed: { section, text, origin: null, keys: [section, key, ...keys], entry, enforcedBy },
         violated,
-        alone: { ...alone, checks: [] },
-        ...facts,
+        names,
         ...(item ?? { kind: "policy" }),
       }),
     ),

@@ -1,61 +1,51 @@
-import { accessCoverage } from "../../ask/coverage/access-coverage.ts";
-import { emptyState } from "../../edit/adopt/new-file-text.ts";
+import { onlyToday } from "../../ask/coverage/only-today.ts";
 import type { YamlEdit } from "../../edit/yaml/edit-yaml.ts";
-import { type GlobMatch, wholeScope } from "../../kernel/diff/scope.ts";
-import { accessBefore, liveRoleFinder } from "../../kernel/rules/access.ts";
+import { wholeScope } from "../../kernel/diff/scope.ts";
+import { accessBefore } from "../../kernel/rules/access.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
-import { TooMuchWork } from "../../kernel/rules/judged.ts";
+import { sensitiveIn } from "../../kernel/rules/settings/sensitive.ts";
+import { groupByKey } from "../../lib/text.ts";
 import type { Adoption } from "../../model/adoption.ts";
 import type { SuggestedRule } from "../../model/coverage.ts";
 import type { LiveState } from "../../model/live.ts";
-import { isAdministrator } from "../../show/view/risk-view.ts";
 
 /** Maximum number of rules for one merchant. */
 const MAX_RULES = 4;
 
 /** Returns rules that the live access of a merchant meets, on administrators first, then on sensitive permissions. */
-export function firstRules(
-  live: LiveState,
-  { edits }: Adoption,
-  matches: GlobMatch,
-): readonly SuggestedRule[] {
-  const desired = emptyState(live.merchant, "");
+export function firstRules(live: LiveState, { edits }: Adoption): readonly SuggestedRule[] {
   const access = accessBefore(wholeScope(live), { roles: [], members: [] }, { mergeReplacedRoles: false });
-  const judged = { access, settled: access, find: liveRoleFinder(access, access, desired) };
-  const held = new Set(live.members.flatMap(({ roles }) => roles));
-  const unread = new Set(ADMINISTRATORS.filter((id) => !held.has(id)));
-  const people = new Set(edits.flatMap((edit) => (edit.kind === "add-member" ? edit.entry.email : [])));
-  const roles = new Set(edits.flatMap((edit) => (edit.kind === "add-role" ? edit.entry.name : [])));
-  const isNamed = (role: string): boolean => roles.has(role) || held.has(role);
-  const holdersOf = (role: string): number =>
-    live.members.filter(({ status, roles }) => status === "accepted" && roles.includes(role)).length;
-  const isMet = (rule: SuggestedRule): boolean => {
-    switch (rule.kind) {
-      case "only":
-        return (
-          rule.only.length > 0 &&
-          rule.only.every((who) => people.has(who) || isNamed(who.replace(/^role:/, "")))
-        );
-      case "max-holders":
-        return rule.max > 0 && isNamed(rule.role);
-      case "min-holders":
-        return rule.min > 1 && held.has(rule.role) && holdersOf(rule.role) === rule.min;
-      case "protect":
-        return isNamed(rule.role);
-      default:
-        return rule satisfies never;
-    }
+  const { roles, people } = access;
+  const ofAdministrators = ADMINISTRATORS.flatMap((role): readonly SuggestedRule[] => {
+    const holders = people.filter((person) => person.roles.includes(role));
+    const [max, isAllAccepted] = [holders.length, holders.every(({ status }) => status === "accepted")];
+    return [
+      ...(max > 0 ? [{ kind: "max-holders", role, max } as const] : []),
+      ...(max > 1 && isAllAccepted ? [{ kind: "min-holders", role, min: max } as const] : []),
+    ];
+  });
+  const permissions = new Set([...roles.values()].flatMap((role) => role.permissions ?? []));
+  const ofPermissions = [...permissions]
+    .filter(sensitiveIn([]))
+    .map((permission) => onlyToday(permission, access))
+    .filter(({ only }) => only.length > 0);
+  // A check names only people and roles that the file has, and no name that several live roles share.
+  const named = groupByKey([...roles.values()], ({ name }) => name);
+  const shared = new Set(named.flatMap(([{ name }, ...others]) => (others.length > 0 ? [name] : [])));
+  const adopted = new Set([
+    ...people.flatMap((person) => person.roles),
+    ...edits.flatMap((edit) =>
+      edit.kind === "add-member" ? edit.entry.email : edit.kind === "add-role" ? edit.entry.name : [],
+    ),
+  ]);
+  const isAdopted = (who: string): boolean => {
+    const name = who.replace(/^role:/, "");
+    return adopted.has(name) && !shared.has(name);
   };
-  try {
-    const { groups } = accessCoverage(judged, desired, { unread, matches });
-    const ofAdministrators = groups.filter(({ role }) => isAdministrator(role?.id ?? null));
-    const ofPermissions = groups.filter(({ sensitive, permission }) => sensitive && permission !== null);
-    const met = [...ofAdministrators, ...ofPermissions].map(({ suggestion }) => suggestion).filter(isMet);
-    return [...new Map(met.map((rule) => [JSON.stringify(rule), rule])).values()].slice(0, MAX_RULES);
-  } catch (error) {
-    if (error instanceof TooMuchWork) return [];
-    throw error;
-  }
+  return [...ofAdministrators, ...ofPermissions.filter(({ only }) => only.every(isAdopted))].slice(
+    0,
+    MAX_RULES,
+  );
 }
 
 /** Returns the edit that states a rule in a file. */

@@ -8,7 +8,6 @@ import { defaultPath, ifAnyFiles } from "../../app/project/find-files.ts";
 import { defaultBranch, gitRemote, isOtherForge } from "../../app/project/git-remote.ts";
 import { loadStates } from "../../app/project/load-states.ts";
 import type { Connection } from "../../app/session/connection.ts";
-import { globMatcher } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { leftOutTexts } from "../../edit/adopt/entry-texts.ts";
 import { adoptNew, type NewFileHeader, newFileText, sharedFileText } from "../../edit/adopt/new-file-text.ts";
@@ -160,11 +159,10 @@ async function chooseFiles(
   const sharedFile = newSharedFile(root, io.cwd);
   const shareable = shareRoles(adoptions);
   const shared = (await choosesShared(shareable, sharedFile, options, interview)) ? shareable : null;
-  const matches = globMatcher();
   const rules = new Map(
     lives.map((live, index) => [
       live.merchant,
-      firstRules(live, adoptions[index] ?? adoptNew(live, io.now()), matches),
+      firstRules(live, adoptions[index] ?? adoptNew(live, io.now())),
     ]),
   );
   const allRules = [...rules.values()].flat();

@@ -8,11 +8,10 @@ import { listedRuleFinder } from "../../app/show/rule-locations.ts";
 import { printUnread } from "../../app/show/show-plans.ts";
 import { writeAnswer } from "../../app/show/write-document.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
-import { accessCoverage } from "../../ask/coverage/access-coverage.ts";
-import { openLasting } from "../../ask/coverage/coverage-world.ts";
+import { accessCoverage, openLasting } from "../../ask/coverage/access-coverage.ts";
 import { judgeEach } from "../../ask/coverage/judge-each.ts";
 import { listedAcross } from "../../ask/report/rule-results.ts";
-import { type GlobMatch, scopeOf } from "../../kernel/diff/scope.ts";
+import { scopeOf } from "../../kernel/diff/scope.ts";
 import { namedRoleIds } from "../../kernel/plan/build-plan.ts";
 import {
   type Access,
@@ -24,10 +23,8 @@ import {
 import { type ResultAcross, resultsAcross } from "../../kernel/rules/across-merchants.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
-import { type Judged, TooMuchWork } from "../../kernel/rules/judged.ts";
-import { oneLine } from "../../lib/escape.ts";
+import type { Judged } from "../../kernel/rules/judged.ts";
 import { groupByKey } from "../../lib/text.ts";
-import type { RuleCoverage } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -86,23 +83,14 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
   );
   const matches = globMatcher();
   if (options.format === "text") writeIgnored(ignored, options.live ? "" : NOT_JUDGED, options, io);
-  const covered = judged.map((one) => (options.coverage ? coverageOf(one, matches) : null));
-  const tooLarge = judged.flatMap(({ state }, index) =>
-    covered[index] === "too-large" ? tooLargeFailure(state) : [],
-  );
-  for (const { message, hint } of tooLarge) io.stderr.write(`${message} ${hint}\n`);
-  const allFailures = [...failures, ...tooLarge];
   const view: CheckedView = {
     source: options.live ? "live" : "declared",
-    merchants: judged.map(({ state, judged }, index) => {
-      const coverage = covered[index] ?? null;
-      return {
-        merchant: state.merchant,
-        file: state.origin.file,
-        judged: judgeEach(judged, state),
-        coverage: coverage === "too-large" ? null : coverage,
-      };
-    }),
+    merchants: judged.map(({ state, judged, changed, unread }) => ({
+      merchant: state.merchant,
+      file: state.origin.file,
+      judged: judgeEach(judged, state),
+      coverage: options.coverage ? accessCoverage(changed, state, { unread, matches }) : null,
+    })),
     across: rulesAcross(across),
     ignored,
     placeOf: listedRuleFinder(
@@ -111,12 +99,12 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
     ),
   };
   const answer = {
-    json: () => checkedJson(view, allFailures),
+    json: () => checkedJson(view, failures),
     table: () => checkedTable(view),
     caveats: ignoredTexts(ignored, options.live ? "" : NOT_JUDGED),
     report: (isVerbose: boolean) => checkedDocument(view, isVerbose),
   };
-  const code = await writeAnswer(answer, allFailures, options, io);
+  const code = await writeAnswer(answer, failures, options, io);
   const isBroken = [...view.merchants, ...view.across].some(({ judged }) =>
     judged.some(({ violations }) => violations.length > 0),
   );
@@ -137,24 +125,6 @@ function rulesAcross(results: readonly ResultAcross[]): readonly CheckedMerchant
     })),
     coverage: null,
   }));
-}
-
-function coverageOf(
-  { state, changed, unread }: JudgedMerchant,
-  matches: GlobMatch,
-): RuleCoverage | "too-large" {
-  try {
-    return accessCoverage(changed, state, { unread, matches });
-  } catch (error) {
-    if (error instanceof TooMuchWork) return "too-large";
-    throw error;
-  }
-}
-
-function tooLargeFailure({ merchant, origin }: DesiredState): FailureJson {
-  const message = `${oneLine(merchant)} has too many members, roles and rules to try every change.`;
-  const hint = 'Check fewer files at a time, or find rules without effect with "rolecall lint".';
-  return { merchant, file: origin.file, line: null, column: null, code: "coverage-too-large", message, hint };
 }
 
 async function judgeDeclaredMerchants(

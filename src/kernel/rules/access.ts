@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
@@ -205,14 +206,12 @@ export function granting(
   { roles, removed }: Access,
   counts: (person: PersonAccess) => boolean = isActive,
 ): (person: PersonAccess | undefined) => Granted {
-  const grantedByRoles = new Map<string, Granted>();
-  return (person) => {
-    if (person === undefined || !counts(person)) return NOTHING;
-    const key = JSON.stringify(person.roles);
-    const granted = grantedByRoles.get(key) ?? grantedBy(person.roles, roles, removed);
-    grantedByRoles.set(key, granted);
-    return granted;
-  };
+  const grantedByRoles = memoized(
+    (keys: readonly string[]) => grantedBy(keys, roles, removed),
+    (keys) => JSON.stringify(keys),
+  );
+  const grantedByList = memoized(grantedByRoles);
+  return (person) => (person === undefined || !counts(person) ? NOTHING : grantedByList(person.roles));
 }
 
 function grantedBy(keys: readonly string[], roles: Access["roles"], removed: Access["removed"]): Granted {

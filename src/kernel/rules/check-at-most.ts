@@ -38,11 +38,6 @@ export const atMostCheck: CheckForm<AtMostCheck> = {
       },
     ];
   },
-  counts: (check, context) => ({
-    holders: holdersOf(check, context),
-    limit: check.atMost,
-    bound: "most",
-  }),
   looser({ can, atMost }, others, reach) {
     const now = Math.min(...others.map((other) => other.atMost));
     if (now <= atMost) return [];

@@ -5,7 +5,7 @@ import { ruleAdvice } from "../findings/refusals.ts";
 import type { Path } from "../problems/problem.ts";
 import type { Rule as DiagnosticKind } from "../problems/rule-table.ts";
 import type { Granted, PersonAccess } from "./access.ts";
-import type { AccessIndex, HolderCount, Judged, Violation } from "./judged.ts";
+import type { AccessIndex, Judged, Violation } from "./judged.ts";
 import type { Reach } from "./reach.ts";
 import type { LintFacts, LintOfRule } from "./rule.ts";
 import type { CheckSetting } from "./settings/check-setting.ts";
@@ -19,8 +19,6 @@ export interface CheckForm<Form extends Check> extends CheckSetting<Form> {
   /** Returns those of the people who break the check if they have its permissions. */
   subjects(check: Form, people: readonly PersonAccess[], context: CheckContext): readonly PersonAccess[];
   judge(check: Form, context: CheckContext): readonly CheckViolation[];
-  /** Counts the people whom a check limits together. Absent if it judges each person. */
-  counts?(check: Form, context: CheckContext): HolderCount;
   /** Describes what other checks of the form, with the same reach, additionally allow. */
   looser(check: Form, others: readonly Form[], reach: string): readonly string[];
   /** Returns why a check cannot fail; `null` if it can. */

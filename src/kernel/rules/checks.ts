@@ -6,7 +6,7 @@ import type { CheckContext, CheckFacts, CheckForm } from "./check.ts";
 import { atMostCheck } from "./check-at-most.ts";
 import { cannotCheck } from "./check-cannot.ts";
 import { onlyCheck } from "./check-only.ts";
-import { type HolderCount, indexAccess, type Judged, type Rules, type Violation } from "./judged.ts";
+import { indexAccess, type Judged, type Rules, type Violation } from "./judged.ts";
 import { reaching } from "./reach.ts";
 import type { LintOfRule } from "./rule.ts";
 import { permissionsInCheck, subjectOfCheck } from "./settings/every-check-setting.ts";
@@ -45,14 +45,6 @@ export function checkViolations(rules: Rules, judged: Judged): readonly Violatio
         };
       });
   });
-}
-
-/** Counts the people whom checks limit. */
-export function countsOfChecks(rules: Rules, judged: Judged): readonly HolderCount[] {
-  const limits = rules.checks.filter((check) => formOf(check).counts !== undefined);
-  if (limits.length === 0) return [];
-  const context = contextOf(judged, rules);
-  return limits.flatMap((check) => formOf(check).counts?.(check, context) ?? []);
 }
 
 /** A role with unknown permissions, which may make the result of a check wrong. */

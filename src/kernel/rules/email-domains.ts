@@ -17,7 +17,6 @@ export const emailDomains = {
     ),
   },
   codes: ["email-domains"],
-  ofAddresses: true,
   list: (domains) =>
     domains === undefined
       ? []
@@ -30,7 +29,6 @@ export const emailDomains = {
             alone: domains,
           } as const,
         ],
-  counts: () => [],
   looser(before, after) {
     if (before === undefined) return [];
     if (after === undefined) return ["addresses may be in any domain"];

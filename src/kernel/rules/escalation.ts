@@ -13,7 +13,6 @@ export const escalation = {
   ...escalationSetting,
   codes: [],
   list: () => [],
-  counts: () => [],
   looser: (before, after) =>
     WAYS.flatMap(([key, does]) =>
       missingFrom(

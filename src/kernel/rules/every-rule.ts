@@ -103,12 +103,6 @@ interface ListedEntry {
   readonly item?: GuardItem;
   /** The roles, permissions and patterns that the rule names. */
   readonly names: readonly SettingName[];
-  /** The settings with only this rule. */
-  readonly alone: RuleSettings;
-  /** True for a rule that no file sets. */
-  readonly isDefault: boolean;
-  /** True if it judges what people hold, rather than who they are or what changes. */
-  readonly isOfAccess: boolean;
 }
 
 /** Lists each rule of guards and policies; `written` are the guards without defaults. */
@@ -117,18 +111,11 @@ export function listRules(
   written: GuardSettings,
 ): readonly ListedEntry[] {
   return [
-    ...listPolicies(policies).map(({ alone, ...entry }) => ({
-      ...entry,
-      alone: { guards: NO_GUARDS, policies: alone },
-      isDefault: false,
-    })),
+    ...listPolicies(policies),
     ...GUARD_LIST.flatMap(([name, guard]) =>
       guard.list(guards[name], written[name]).map((entry) => ({
         ...listed(guard, entry),
         item: entry.item,
-        alone: { guards: { ...NO_GUARDS, [name]: entry.alone }, policies: NO_POLICIES },
-        isDefault: isDefault(entry.item),
-        isOfAccess: guard.report !== undefined,
       })),
     ),
   ];
@@ -142,7 +129,7 @@ export function listPolicies(policies: Policies) {
       const index = Array.isArray(value) ? value.findIndex((item) => isSameJson(item, entry.entry)) : -1;
       const path: Path = [policy.key, ...entry.keys, ...(index < 0 ? [] : [index])];
       const alone: Policies = { ...NO_POLICIES, [name]: entry.alone };
-      return { ...listed(policy, entry), path, alone, isOfAccess: policy.ofAddresses !== true };
+      return { ...listed(policy, entry), path, alone };
     });
   });
 }
@@ -150,10 +137,6 @@ export function listPolicies(policies: Policies) {
 function listed({ section, key, kind }: RuleModule<unknown, GuardItem>, entry: RuleEntry<unknown>) {
   return { section, key, entry, names: kind.names(entry.alone) };
 }
-
-const NO_GUARDS: GuardSettings = Object.fromEntries(
-  GUARD_LIST.map(([name, { off }]) => [name, off]),
-) as unknown as GuardSettings;
 
 function isDefault(item: GuardItem): boolean {
   return "written" in item && !item.written;

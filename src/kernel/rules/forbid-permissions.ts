@@ -27,7 +27,6 @@ export const forbidPermissions = {
             alone: permissions,
           } as const,
         ],
-  counts: () => [],
   looser: (before, after) =>
     missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
   isOff: (permissions) => permissions.length === 0,

@@ -1,7 +1,7 @@
 import type { DesiredState } from "../../model/desired.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
-import { guardsIn, policiesIn } from "./every-rule.ts";
-import { type HolderCount, indexAccess, type Judged, type Rules, type Violation } from "./judged.ts";
+import { policiesIn } from "./every-rule.ts";
+import { indexAccess, type Judged, type Rules, type Violation } from "./judged.ts";
 import type { Declarations, DeclaredViolation, FormerGrants, PolicyContext, UnknownToRule } from "./rule.ts";
 
 /** Returns whether no policy is set. */
@@ -24,18 +24,6 @@ export function unknownToPolicies(rules: Rules, judged: Judged): readonly Unknow
   if (asking.length === 0) return [];
   const context = contextOf(rules, judged);
   return asking.flatMap(({ policy, value }) => policy.unknown?.(value, context) ?? []);
-}
-
-/** Counts the people whom policies and guards limit. */
-export function countsOfSettings(
-  rules: Rules & Pick<DesiredState, "guards">,
-  judged: Judged,
-): readonly HolderCount[] {
-  const context = contextOf(rules, judged);
-  return [
-    ...policiesIn(rules.policies).flatMap(({ policy, value }) => policy.counts(value, context)),
-    ...guardsIn(rules.guards).flatMap(({ guard, value }) => guard.counts(value, context)),
-  ];
 }
 
 function contextOf({ members = [], enforcedBy }: Rules, judged: Judged): PolicyContext {

@@ -1,32 +1,16 @@
-import type { DesiredState } from "../../model/desired.ts";
 import type { Breach, DeclaredAccess } from "../../model/diagnostic.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { activeAt, isMention, leftAt } from "../diff/active-member.ts";
 import { list } from "../findings/refusals.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
-import { checkViolations, countsOfChecks } from "./checks.ts";
-import { countsOfSettings, declaredOf, hasNoPolicies, policyViolations } from "./judge-policies.ts";
+import { checkViolations } from "./checks.ts";
+import { declaredOf, hasNoPolicies, policyViolations } from "./judge-policies.ts";
 
-import {
-  type Budget,
-  type HolderCount,
-  type Judged,
-  type Rules,
-  TooMuchWork,
-  type Violation,
-} from "./judged.ts";
+import { type Budget, type Judged, type Rules, TooMuchWork, type Violation } from "./judged.ts";
 
 /** Returns all violations of the rules in an access. */
 export function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
   return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
-}
-
-/** Counts the people in an access whom rules limit. */
-export function countsIn(
-  rules: Rules & Pick<DesiredState, "guards">,
-  judged: Judged,
-): readonly HolderCount[] {
-  return [...countsOfSettings(rules, judged), ...countsOfChecks(rules, judged)];
 }
 
 /** Returns the violations of live access, as refusals in the present tense. */
@@ -36,7 +20,9 @@ export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
 
 /** Returns whether a violation is no worse than it was. */
 export function isNoWorse({ extent }: Violation, old: Violation): boolean {
-  return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
+  if (extent.length < old.extent.length) return true;
+  const items = new Set(old.extent);
+  return extent.every((item) => items.has(item));
 }
 
 /** Indexes violations by key; those of several memberships of one address are joined. */

@@ -39,13 +39,6 @@ export function countWork({ budget }: Pick<Judged, "budget">, steps: number): vo
   if (budget.steps < 0) throw new TooMuchWork();
 }
 
-/** The people whom a rule limits together. */
-export interface HolderCount {
-  readonly holders: readonly PersonAccess[];
-  readonly limit: number;
-  readonly bound: "most" | "fewest";
-}
-
 /** A violation of a policy or a check. */
 export interface Violation {
   /** Unique key of the rule within the file. */

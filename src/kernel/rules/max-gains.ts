@@ -36,7 +36,6 @@ export const maxGains = {
       alone: { [what]: limit },
       item: { kind: "max-gains", what, reach: limit.reach === true } as const,
     })),
-  counts: () => [],
   looser: (before, after) => looserGains(effective(before), effective(after), LEAST),
   refuse(limits, guarded) {
     const { impact, changes, files, merchant, scope } = guarded;

@@ -22,12 +22,6 @@ export const maxHolders = {
       violated: `max-holders ${role}`,
       alone: { [role]: max },
     })),
-  counts: (limits, context) =>
-    Object.entries(limits).map(([role, max]) => ({
-      holders: holdersBy(role, context.counted, context),
-      limit: max,
-      bound: "most",
-    })),
   looser: (before, after) =>
     Object.entries(before).flatMap(([role, max]) => {
       const now = after[role];

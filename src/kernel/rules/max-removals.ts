@@ -47,7 +47,6 @@ export const maxRemovals = {
             item: { kind: "max-removals", limit },
           } as const,
         ],
-  counts: () => [],
   looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) =>
     isMore(before, after, ALWAYS_ALLOWED)
       ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`]

@@ -5,7 +5,6 @@ import { guardRefusal, list } from "../findings/refusals.ts";
 import { countOf, fieldsOf } from "../values/values.ts";
 import { type Access, type PersonAccess, roleFinder } from "./access.ts";
 import { holdersOf } from "./impact.ts";
-import { holdersBy } from "./judged.ts";
 import type { Guard, Removals, Withheld } from "./rule.ts";
 import { minHoldersSetting } from "./settings/min-holders-setting.ts";
 
@@ -39,19 +38,6 @@ export const minHolders = {
       item: { kind: "min-holders", role, min, written: isWritten } as const,
     }));
   },
-  counts: (settings, context) =>
-    Object.entries(settings ?? {}).flatMap(([role, min]) => {
-      // In the files alone, everybody counts as accepted.
-      const holders = holdersBy(role, context.index, context).filter(
-        (person) => isAccepted(person) || person.status === "invited",
-      );
-      // Nobody can log in as a service account, so the minimum applies both without and with them.
-      return [holders.filter(isPerson), holders].map((counted) => ({
-        holders: counted,
-        limit: min,
-        bound: "fewest" as const,
-      }));
-    }),
   looser(before, after) {
     const needed = minimumsOf(after);
     return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {

@@ -38,7 +38,6 @@ export const protect = {
       item: { kind: "protect-member", glob } as const,
     })),
   ],
-  counts: () => [],
   looser: (before, after, { matches, nameOf }) =>
     (["roles", "members"] as const).flatMap((key) => {
       const names = key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members;

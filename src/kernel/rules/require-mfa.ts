@@ -16,7 +16,6 @@ export const requireMfa = {
       violated: keyOf(role),
       alone: [role],
     })),
-  counts: () => [],
   looser: (before, after) =>
     missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
   isOff: (roles) => roles.length === 0,

@@ -37,7 +37,6 @@ export const requireUntil = {
       violated: keyOf(role),
       alone: { [role]: longest },
     })),
-  counts: () => [],
   looser: (before, after) => [
     ...Object.keys(before).flatMap((role) =>
       Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`],

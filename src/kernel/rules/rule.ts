@@ -9,7 +9,7 @@ import type { Tense } from "../findings/refusals.ts";
 import type { Path } from "../problems/problem.ts";
 import type { Rule as DiagnosticKind } from "../problems/rule-table.ts";
 import type { Access, AccessChanges, DeclaredRoles } from "./access.ts";
-import type { AccessIndex, HolderCount, Judged, Violation } from "./judged.ts";
+import type { AccessIndex, Judged, Violation } from "./judged.ts";
 import type { LimitedRun, RefusedRun } from "./people-in-run.ts";
 import type { GuardSetting, NameOf, PolicySetting, RunSetting } from "./settings/setting-kinds.ts";
 
@@ -33,11 +33,6 @@ interface Judge<Value, Entry> {
   readonly codes: readonly string[];
   /** Lists the rules of a setting; `written` has what the files set, without defaults. */
   list(value: Value, written: Value): readonly Entry[];
-  /**
-   * Counts the people in an access whom the setting limits together, always the same number of counts; empty if it
-   * judges members or roles one by one, or judges changes.
-   */
-  counts(value: Value, context: PolicyContext): readonly HolderCount[];
   /** Describes how one setting is looser than another. */
   looser(before: Value, after: Value, context: LooserContext): readonly string[];
   /** Returns what is valid but questionable in a setting of a file. */
@@ -94,8 +89,6 @@ export interface PolicyContext extends Judged, EnforcedBy {
 export interface Policy<Value> extends PolicySetting<Value>, Judge<Value, RuleEntry<Value>> {
   /** The meanings of its diagnostics, by code. Absent if files alone cannot violate it. */
   readonly diagnostics?: Readonly<Record<`policy-${string}`, DiagnosticKind>>;
-  /** True if it judges addresses, regardless of what people hold. */
-  readonly ofAddresses?: true;
   /** Returns whether there is nothing to judge. */
   isOff(value: Value): boolean;
   judge(value: Value, context: PolicyContext): readonly Violation[];

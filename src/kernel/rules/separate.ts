@@ -22,7 +22,6 @@ export const separate = {
       violated: keyOf(roles),
       alone: [roles],
     })),
-  counts: () => [],
   /** Describes the pairs that no set contains any more; on one line if no set is left. */
   looser: (before, after) =>
     before.flatMap((roles) => {

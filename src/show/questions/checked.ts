@@ -1,5 +1,5 @@
 import { counted, grouped, sortedSet } from "../../lib/text.ts";
-import type { IdleRule, JudgedRule, UnnoticedGroup } from "../../model/coverage.ts";
+import type { JudgedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import { type Block, below, type Document, fold, sentence, verboseShows } from "../blocks/block.ts";
 import { type FilePlace, textOfPlace } from "./answer-formats.ts";
 import {
@@ -15,10 +15,7 @@ import {
 /** Returns the verdicts of the rules on the access and, on request, what they would not notice. */
 export function checkedDocument(view: CheckedView, verbose: boolean): Document {
   const isCovered = view.merchants.some(({ coverage }) => coverage !== null);
-  return [
-    verdicts(view, { verbose, isCovered }),
-    ...(isCovered ? [...unnoticed(view, verbose), idle(view)] : []),
-  ];
+  return [verdicts(view, { verbose, isCovered }), ...(isCovered ? unnoticed(view, verbose) : [])];
 }
 
 /** Returns the merchants with broken rules, and how many rules hold at the others; with `verbose` every rule. */
@@ -121,6 +118,8 @@ function unnoticed({ merchants, source }: CheckedView, verbose: boolean): Docume
   const changes = sum(({ coverage }) => coverage?.changes ?? 0);
   const missed = sum(({ coverage }) => coverage?.unnoticed ?? 0);
   const title = `${grouped(missed)} of ${grouped(changes)} single changes would go unnoticed.`;
+  const unexamined = sum(({ coverage }) => coverage?.unexamined ?? 0);
+  const rest = `${counted(unexamined, "less sensitive change")} would take too long and ${unexamined === 1 ? "was" : "were"} not examined.`;
   const joined = joinGroups(merchants);
   const isUnclear =
     source === "declared" &&
@@ -128,7 +127,11 @@ function unnoticed({ merchants, source }: CheckedView, verbose: boolean): Docume
       members.some(({ group }) => group.change === "role-given" && group.grants === null),
     );
   return [
-    [sentence(title), ...(source === "declared" ? refusedNote(merchants) : [])],
+    [
+      sentence(title),
+      ...(unexamined === 0 ? [] : [sentence(rest)]),
+      ...(source === "declared" ? refusedNote(merchants) : []),
+    ],
     ...SENSITIVITIES.map((sensitivity): readonly Block[] => {
       const groups = joined.filter((group) => group.sensitivity === sensitivity);
       if (groups.length === 0) return [];
@@ -253,31 +256,4 @@ const MOST_NAMES = 4;
 /** Returns a few names in parentheses; many are in the JSON only. */
 function listText(names: readonly string[]): string {
   return names.length > MOST_NAMES ? "" : ` (${names.join(", ")})`;
-}
-
-function idle({ merchants, placeOf }: CheckedView): readonly Block[] {
-  const joined = new Map<string, { readonly idle: IdleRule; readonly at: string[] }>();
-  for (const { merchant, coverage } of merchants) {
-    for (const idle of coverage?.idle ?? []) {
-      const { text, enforcedBy, origin } = idle.rule;
-      const key = JSON.stringify([text, enforcedBy, origin?.file, idle.count]);
-      const entry = joined.get(key) ?? { idle, at: [] };
-      joined.set(key, entry);
-      entry.at.push(merchant);
-    }
-  }
-  if (joined.size === 0) return [];
-  const rules = [...joined.values()].map(({ idle: { rule, count }, at }) => {
-    const places = new Map(
-      at.map((merchant) => placeOf(merchant, rule)).map((place) => [place && textOfPlace(place), place]),
-    );
-    const [place = null] = places.size === 1 ? places.values() : [];
-    const where =
-      merchants.length === 1
-        ? []
-        : [`at ${at.length === 1 ? (at[0] ?? "") : counted(at.length, "merchant")}`];
-    const facts = [...(count === null ? [] : [`${counted(count.people, "holder")} today`]), ...where];
-    return below(ruleText(rule, place), facts.length === 0 ? [] : [sentence(facts.join(", "))]);
-  });
-  return [fold(`Rules that refuse none of these changes: ${joined.size}`, rules)];
 }

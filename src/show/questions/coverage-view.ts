@@ -90,6 +90,7 @@ export function checkedJson(
       coverage: coverage && {
         changes: coverage.changes,
         unnoticed: coverage.unnoticed,
+        unexamined: coverage.unexamined,
         groups: bySensitivity(coverage.groups).map((group) => {
           const { change, role, permission, subjects, toAnybody, of, suggestion } = group;
           return {
@@ -103,11 +104,6 @@ export function checkedJson(
             suggestion: suggestionYaml(suggestion),
           };
         }),
-        idleRules: coverage.idle.map(({ rule, count }) => ({
-          ...ruleJson(merchant, rule),
-          holders: count?.people ?? null,
-          limit: count?.limit ?? null,
-        })),
       },
     })),
     acrossMerchants: across.map(({ merchant, file, judged }) => ({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { accessCoverage } from "../../../src/ask/coverage/access-coverage.ts";
-import { STRANGER } from "../../../src/ask/coverage/coverage-world.ts";
+import { STRANGER } from "../../../src/ask/coverage/single-changes.ts";
 import { openDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import type { DesiredState, GuardSettings } from "../../../src/model/desired.ts";
 import { PREDEFINED_ROLES } from "../../../src/model/live.ts";

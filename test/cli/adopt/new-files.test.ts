@@ -44,7 +44,7 @@ test("the rules of a new file are met by every live state", () => {
   fc.assert(
     fc.property(wildStates, (live) => {
       const adoption = adoptNew(live, NOW);
-      const rules = firstRules(live, adoption, matches);
+      const rules = firstRules(live, adoption);
       counts.rules += rules.length;
       const header = { merchant: "MC1", environment: "test" } as const;
       const text = newFileText(adoption, header, { rules: rules.map(ruleEdit) });

@@ -39,7 +39,6 @@ export const maxRoles = {
   codes: ["max-roles"],
   diagnostics: { "policy-max-roles": { level: "error", description: "Members must not hold too many roles.", kind: "refusal" } },
   list: (max) => max === undefined ? [] : [{ text: \`max_roles: \${max}\`, keys: [], entry: null, violated: "max-roles", alone: max }],
-  counts: () => [],
   looser: (before, after) => before !== undefined && (after ?? Infinity) > before ? [\`a member may hold \${before} → \${after ?? "any number of"} roles\`] : [],
   lint: (written) => written > 50 ? [{ code: "idle-policy", path: [], message: "Nobody holds so many roles.", hint: "Set fewer." }] : [],
   isOff: (max) => max === undefined,
@@ -81,7 +80,6 @@ export const maxChanged = {
   codes: ["max-changed"],
   off: Infinity,
   list: (_, max) => max === undefined ? [] : [{ text: \`max_changed: \${max}\`, keys: [], entry: null, violated: null, alone: max, item: { kind: "max-changed", max } }],
-  counts: () => [],
   looser: (before, after) => before !== undefined && (after ?? Infinity) > before ? [\`at most \${before} → \${after ?? "any number"} may be changed\`] : [],
   ofRun: {
     ...maxChangedSetting.ofRun,

@@ -28,8 +28,8 @@ With --coverage, the command gives each role to each member and to somebody new,
 takes each role from each member, and adds and removes each permission for each
 custom role, one change at a time. It lists the changes that no rule refuses,
 administrators first, but not those that only remove a violation. Suspensions in
-the files count as over, and future grants as begun. At the end, it lists the
-rules that refuse none of these changes.
+the files count as over, and future grants as begun. If a merchant has too many
+changes, the command says how many it did not examine.
 
 Exits 0 if all policies and checks hold, 1 if a file is invalid or a merchant
 could not be read, or 3 if a policy or a check is broken. Unnoticed changes do

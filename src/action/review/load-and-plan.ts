@@ -7,7 +7,7 @@ import type { CommitStates } from "../../app/project/commit-states.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { findYamlFiles } from "../../app/project/find-files.ts";
 import { type Loaded, loadStates } from "../../app/project/load-states.ts";
-import { isInShard } from "../../app/project/shard.ts";
+import { inShard } from "../../app/project/shard.ts";
 import { keyVariables } from "../../app/session/connection.ts";
 import type { Planned, PlannedMerchant } from "../../app/session/session.ts";
 import { withBase } from "../../kernel/approval/with-base.ts";
@@ -61,7 +61,7 @@ export async function loadFiles(
     merchantsOnly: true,
     ...(project && { projects: [project] }),
   });
-  const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
+  const states = inShard(loaded.states, shard);
   const logged = new Set(known.map((diagnostic) => JSON.stringify(diagnostic)));
   const fresh = loaded.diagnostics.filter((diagnostic) => !logged.has(JSON.stringify(diagnostic)));
   if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));

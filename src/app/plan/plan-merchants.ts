@@ -14,7 +14,7 @@ import type { OutputOptions, ServiceOptions } from "../project/command-options.t
 import { isFileError } from "../project/file-errors.ts";
 import { type Loaded, loadStates, reachNotes } from "../project/load-states.ts";
 import { noneChanged } from "../project/pick-merchants.ts";
-import { emptyShard, isInShard } from "../project/shard.ts";
+import { emptyShard, inShard } from "../project/shard.ts";
 import type { ReachOptions } from "../session/clients.ts";
 import { checkReinvited, warningsOfReinvited } from "../session/invitations.ts";
 import { openServices } from "../session/services.ts";
@@ -198,11 +198,9 @@ export async function loadDeclared(
   printDiagnostics(shown, options, io);
   if (!options.quiet) io.stderr.write(reachNotes(loaded));
   const { shard } = options;
-  const states = loaded.states.filter(({ merchant }) => shard === undefined || isInShard(merchant, shard));
-  if (states.length === 0 && !options.quiet) {
-    if (shard && loaded.states.length > 0) io.stderr.write(emptyShard(shard));
-    else io.stderr.write(noneChanged(options, loaded));
-  }
+  const states = inShard(loaded.states, shard);
+  if (states.length === 0 && !options.quiet)
+    io.stderr.write(emptyShard(loaded.states, shard) || noneChanged(options, loaded));
   return { loaded, states, fileErrors: loaded.diagnostics.filter(isFileError).length, now };
 }
 

@@ -6,9 +6,21 @@ export interface Shard {
   readonly count: number;
 }
 
-/** Returns the warning that no merchant is in a shard. */
-export function emptyShard({ index, count }: Shard): string {
-  return `warning: no merchant is in shard ${index}/${count}; the other shards have all of them.\n`;
+/** Returns the merchants in a shard; all of them without one. */
+export function inShard<Merchant extends { readonly merchant: string }>(
+  merchants: readonly Merchant[],
+  shard: Shard | null | undefined,
+): readonly Merchant[] {
+  return shard ? merchants.filter(({ merchant }) => isInShard(merchant, shard)) : merchants;
+}
+
+/** Returns the warning that the other shards have all merchants; empty if it is not so. */
+export function emptyShard(
+  merchants: readonly { readonly merchant: string }[],
+  shard: Shard | undefined,
+): string {
+  if (!shard || merchants.length === 0 || inShard(merchants, shard).length > 0) return "";
+  return `warning: no merchant is in shard ${shard.index}/${shard.count}; the other shards have all of them.\n`;
 }
 
 /** Parses `2/5`; `null` if it is not a shard. */

@@ -62,13 +62,14 @@ export function parseShard(text: string): Shard {
   return shard;
 }
 
-/** Warns of given options that have no effect; `reasons` is keyed by attribute name. */
+/** Warns of given options that have no effect, by their attribute names; `reason` says when. */
 export function warnWithoutEffect(
   command: Command,
-  reasons: Readonly<Record<string, string>>,
+  attributes: readonly string[],
+  reason: string,
   write: (text: string) => void,
 ): void {
-  for (const [attribute, reason] of Object.entries(reasons)) {
+  for (const attribute of attributes) {
     if (command.getOptionValueSource(attribute) !== "cli") continue;
     const flag = command.options.find((option) => option.attributeName() === attribute)?.long;
     write(`warning: ${flag} has no effect ${reason}.\n`);

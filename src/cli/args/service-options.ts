@@ -178,13 +178,10 @@ export function withQuestionOptions(command: Command): Command {
   return withOutputFileOption(withOutputOptions(withServiceOptions(asking), "answer"));
 }
 
+/** The attributes of the options of `withConnectionOptions` that only concern requests. */
+export const REQUEST_OPTIONS = ["baseUrl", "concurrency", "retryFor", "maxItems", "progress"] as const;
+
 /** Warns of service options that were given without `--live`. */
 export function warnIfOffline(command: Command, live: boolean, write: (text: string) => void): void {
-  if (live) return;
-  const offline = "without --live: no request is sent";
-  warnWithoutEffect(
-    command,
-    { baseUrl: offline, concurrency: offline, retryFor: offline, maxItems: offline, progress: offline },
-    write,
-  );
+  if (!live) warnWithoutEffect(command, REQUEST_OPTIONS, "without --live: no request is sent", write);
 }

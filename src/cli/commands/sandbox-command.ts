@@ -65,25 +65,16 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
     )
     .addHelpText("after", SANDBOX_HELP)
     .action(async (options: SandboxCommandOptions, command: Command) => {
-      warnWithoutEffect(command, unusedOptions(options), io.stderr.write);
+      const warn = (names: readonly string[], reason: string): void =>
+        warnWithoutEffect(command, names, reason, io.stderr.write);
+      const { rateLimit, rateLimitKind, faults } = options;
+      if (rateLimit === undefined) warn(["rateLimitKind", "retryAfter"], "as long as there is no rate limit");
+      if (rateLimitKind !== "bucket") warn(["rateLimitBurst"], "without --rate-limit-kind bucket");
+      if (faults === undefined) warn(["faultSeed"], "as long as there are no faults");
       const { runSandbox } = await import("../sandbox/run-sandbox.ts");
       await runSandbox(options, io);
       done(ExitCode.ok);
     });
-}
-
-/** Returns why options have no effect, by attribute name. */
-function unusedOptions({
-  rateLimit,
-  rateLimitKind,
-  faults,
-}: SandboxCommandOptions): Parameters<typeof warnWithoutEffect>[1] {
-  const unlimited = "as long as there is no rate limit";
-  return {
-    ...(rateLimit === undefined && { rateLimitKind: unlimited, retryAfter: unlimited }),
-    ...(rateLimitKind !== "bucket" && { rateLimitBurst: "without --rate-limit-kind bucket" }),
-    ...(faults === undefined && { faultSeed: "as long as there are no faults" }),
-  };
 }
 
 /** Default port of the sandbox. */

@@ -3,7 +3,7 @@ import type { OutputOptions, ServiceOptions } from "../../app/project/command-op
 import { isFileError } from "../../app/project/file-errors.ts";
 import { type Loaded, loadWithSharers, reachNotes } from "../../app/project/load-states.ts";
 import { noneChanged } from "../../app/project/pick-merchants.ts";
-import { emptyShard, isInShard } from "../../app/project/shard.ts";
+import { emptyShard, inShard } from "../../app/project/shard.ts";
 import { globMatcher, type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
 import { printUnread } from "../../app/show/show-plans.ts";
 import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
@@ -53,10 +53,10 @@ export async function lintFiles(
     everyFile: true,
     ...(changedSince !== undefined && { changedSince }),
   });
-  const states = project.states.filter((state) => shard === undefined || isInShard(state.merchant, shard));
+  const states = inShard(project.states, shard);
   const loaded = { ...project, states };
   if (!options.quiet) io.stderr.write(reachNotes(loaded) || noneChanged(options, loaded));
-  if (shard && states.length === 0 && project.states.length > 0) io.stderr.write(emptyShard(shard));
+  io.stderr.write(emptyShard(project.states, shard));
   if (options.fix) return tidyFiles(loaded, options, io);
   const live = options.live ? await readLive(paths, options, io) : { planned: [], failed: false };
   const findings = findingsOf(loaded, live.planned, { now, thorough: options.verbose === true });

@@ -4,7 +4,7 @@ import { loadDeclared } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, PastTime, ServiceOptions } from "../../app/project/command-options.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { loadFilesAt } from "../../app/project/files-at.ts";
-import { emptyShard, isInShard } from "../../app/project/shard.ts";
+import { emptyShard, inShard } from "../../app/project/shard.ts";
 import { plannedOnly } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { printUnread } from "../../app/show/show-plans.ts";
@@ -90,8 +90,8 @@ async function readPast(
   const errors = diagnostics.filter(isFileError);
   printDiagnostics(errors, options, io);
   const { shard } = options;
-  const selected = shard ? states.filter(({ merchant }) => isInShard(merchant, shard)) : states;
-  if (shard && selected.length === 0 && states.length > 0) io.stderr.write(emptyShard(shard));
+  const selected = inShard(states, shard);
+  io.stderr.write(emptyShard(states, shard));
   return {
     source: "declared",
     snapshots: selected.map((state) => declaredSnapshot(state, now)),

@@ -9,7 +9,7 @@ import { jobMatrix } from "../../app/project/job-matrix.ts";
 import { noneChanged, pickMerchants } from "../../app/project/pick-merchants.ts";
 import { openIndex } from "../../app/project/project-index.ts";
 import { selectFiles } from "../../app/project/select-files.ts";
-import { emptyShard, isInShard, type Shard } from "../../app/project/shard.ts";
+import { emptyShard, inShard, type Shard } from "../../app/project/shard.ts";
 import { writeAnswer } from "../../app/show/write-document.ts";
 import type { Addressed } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
@@ -44,9 +44,10 @@ export async function listMerchants(
   if (errors.length > 0) {
     io.stderr.write(`${renderDiagnostics(errors, styleFor(io.stderr, io, color))}\n`);
   }
-  const listed = shard ? declared.filter(({ merchant }) => isInShard(merchant, shard)) : declared;
-  if (shard && listed.length === 0 && declared.length > 0) io.stderr.write(emptyShard(shard));
-  else io.stderr.write(noneChanged(options, { states: declared, diagnostics: errors }));
+  const listed = inShard(declared, shard);
+  io.stderr.write(
+    emptyShard(declared, shard) || noneChanged(options, { states: declared, diagnostics: errors }),
+  );
   if (isWhole)
     warnUnmanaged(await removed, { states: declared, ...(unmanaged && { unmanaged }) }, options, io);
   const rowsWith = (none: string): readonly (readonly string[])[] =>

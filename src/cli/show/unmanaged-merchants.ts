@@ -5,7 +5,7 @@ import type { RemovedMerchant } from "../../app/project/changed-since.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import type { Git } from "../../app/project/git-objects.ts";
 import { gitOutput } from "../../app/project/git-output.ts";
-import { isInShard, type Shard } from "../../app/project/shard.ts";
+import { inShard, type Shard } from "../../app/project/shard.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { UnmanagedMerchant } from "../../show/markdown/review-sections.ts";
@@ -117,7 +117,7 @@ export function warnUnmanaged(
       merchant,
       reason: `${file} declared it at ${changedSince}`,
     })) ?? removed.filter(({ merchant }) => !present.has(merchant)).map(unmanagedOf);
-  const told = former.filter(({ merchant }) => shard === undefined || isInShard(merchant, shard));
+  const told = inShard(former, shard);
   for (const { merchant, reason } of quiet ? [] : told) {
     io.stderr.write(
       `warning: ${oneLine(merchant)} is no longer managed: ${oneLine(reason)}. Its live state stays as it is.\n`,

@@ -43,7 +43,7 @@ or 1 if a merchant could not be read.
     )
     .action(async (paths: readonly string[], options: DriftCommandOptions, command: Command) => {
       if (options.format !== "markdown" && !options.quiet) {
-        warnWithoutEffect(command, { maxSize: "without --format markdown" }, io.stderr.write);
+        warnWithoutEffect(command, ["maxSize"], "without --format markdown", io.stderr.write);
       }
       const { showDrift } = await import("../../show/show-drift.ts");
       done(await showDrift(paths, options, io));

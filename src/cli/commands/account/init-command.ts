@@ -51,7 +51,7 @@ nothing was written.
 `,
     )
     .action(async (merchant: readonly string[], options: Omit<InitCommandOptions, "merchant">, command) => {
-      if (!options.workflows) warnWithoutEffect(command, { vendor: "without --workflows" }, io.stderr.write);
+      if (!options.workflows) warnWithoutEffect(command, ["vendor"], "without --workflows", io.stderr.write);
       const { initProject } = await import("../../adopt/init-project.ts");
       done(await initProject({ ...options, merchant }, io));
     });

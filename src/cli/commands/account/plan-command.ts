@@ -61,7 +61,7 @@ apply.
     )
     .action(async (paths: readonly string[], options: PlanCommandOptions, command: Command) => {
       if (options.format !== "markdown" && !options.quiet) {
-        warnWithoutEffect(command, { maxSize: "without --format markdown" }, io.stderr.write);
+        warnWithoutEffect(command, ["maxSize"], "without --format markdown", io.stderr.write);
       }
       const { previewPlans } = await import("../../show/preview-plans.ts");
       done(await previewPlans(paths, options, io));

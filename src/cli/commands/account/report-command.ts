@@ -1,7 +1,13 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { warnWithoutEffect, withOutputFileOption } from "../../args/options.ts";
-import { parseAsOf, parseAt, withQuietOption, withServiceOptions } from "../../args/service-options.ts";
+import {
+  parseAsOf,
+  parseAt,
+  REQUEST_OPTIONS,
+  withQuietOption,
+  withServiceOptions,
+} from "../../args/service-options.ts";
 import type { ReportCommandOptions } from "../../show/write-report.ts";
 
 /** Declares `report`. */
@@ -50,19 +56,8 @@ not be read.
     )
     .action(async (paths: readonly string[], options: ReportCommandOptions, command: Command) => {
       if (options.declared && !options.quiet) {
-        const offline = "with --declared, which asks no service";
-        warnWithoutEffect(
-          command,
-          {
-            baseUrl: offline,
-            concurrency: offline,
-            retryFor: offline,
-            maxItems: offline,
-            progress: offline,
-            verbose: offline,
-          },
-          io.stderr.write,
-        );
+        const reason = "with --declared, which asks no service";
+        warnWithoutEffect(command, [...REQUEST_OPTIONS, "verbose"], reason, io.stderr.write);
       }
       const { writeReport } = await import("../../show/write-report.ts");
       done(await writeReport(paths, options, io));

@@ -60,7 +60,7 @@ finds a record that is missing, altered or extra.
     )
     .action(async (run: string | undefined, options: RunsCommandOptions & PruneOptions, command: Command) => {
       const warn = (names: readonly string[], reason: string): void =>
-        warnWithoutEffect(command, Object.fromEntries(names.map((name) => [name, reason])), io.stderr.write);
+        warnWithoutEffect(command, names, reason, io.stderr.write);
       if (run === "prune") {
         warn(["limit", "verbose", "merchant", "since"], 'with "prune"');
         const { pruneRuns } = await import("../../runs/prune-runs.ts");

@@ -60,7 +60,7 @@ stopped part-way or changes remain.
     .action(async (run: string, paths: readonly string[], options: UndoCommandOptions, command: Command) => {
       if ((options.dryRun || options.out !== undefined) && !options.quiet) {
         const unused = `with ${options.dryRun ? "--dry-run" : "--out"}, which changes nothing`;
-        warnWithoutEffect(command, { approved: unused, allow: unused, recheck: unused }, io.stderr.write);
+        warnWithoutEffect(command, ["approved", "allow", "recheck"], unused, io.stderr.write);
       }
       const { revertRun } = await import("../../undo/revert-run.ts");
       done(await revertRun(run, paths, options, io));

@@ -51,7 +51,7 @@ Exits 0 if there is no such file, otherwise 1.
     )
     .action(async (paths: readonly string[], options: ListCommandOptions, command: Command) => {
       if (options.format !== "json") {
-        warnWithoutEffect(command, { jobs: "without --format json" }, io.stderr.write);
+        warnWithoutEffect(command, ["jobs"], "without --format json", io.stderr.write);
       }
       const { listMerchants } = await import("../../show/list-merchants.ts");
       done(await listMerchants(paths, options, io));

@@ -6,9 +6,9 @@ import { githubRoutes, graphql } from "./github-routes.ts";
 
 /**
  * What a token may do; a missing right is answered as GitHub does. `contents` and `runs` are to read, `push` is to write
- * contents, and `comments`, `statuses` and `issues` are to write those.
+ * contents, `pulls` to open pull requests, and `comments`, `statuses` and `issues` are to write those.
  */
-export type Right = "contents" | "push" | "comments" | "statuses" | "runs" | "issues";
+export type Right = "contents" | "push" | "pulls" | "comments" | "statuses" | "runs" | "issues";
 
 /** A comment as the fake keeps it. */
 export interface FakeComment {
@@ -182,7 +182,7 @@ export async function startGithub(keep: KeepObject, clock?: { now(): number }): 
     reviews: [],
     dismissals: [],
     branches: new Map(),
-    rights: new Set<Right>(["contents", "push", "comments", "statuses", "runs", "issues"]),
+    rights: new Set<Right>(["contents", "push", "pulls", "comments", "statuses", "runs", "issues"]),
     refusals: [],
     incidents: [],
     requests: [],

@@ -72,7 +72,54 @@ function pullRoutes(fake: FakeGithub): readonly Route[] {
       /^\/commits\/(\w+)\/pulls$/,
       ([, sha = ""]) => fake.pulls.filter((pull) => contains(pull, sha) && fake.isVisible(pull)).map(json),
     ],
+    [
+      "GET",
+      /^\/pulls$/,
+      (_, query) => {
+        const state = query.get("state") ?? "open";
+        const [head, base] = [query.get("head")?.split(":")[1], query.get("base")];
+        const isOf = ({ merged, closed = false, branch, base: own }: FakePull): boolean =>
+          (state === "all" || (state === "closed") === (merged !== null || closed)) &&
+          (head === undefined || head === branch) &&
+          (base === null || base === own);
+        return fake.pulls.filter(isOf).map(json);
+      },
+    ],
+    [
+      "POST",
+      /^\/pulls$/,
+      (_, __, { title, head, base, body }) => {
+        need(fake, "pulls");
+        const branch = String(head);
+        const open = fake.pulls.some((one) => one.branch === branch && one.merged === null && !one.closed);
+        if (open) throw invalid(`A pull request already exists for acme:${branch}.`, "head");
+        const pull: FakePull = {
+          number: fake.nextId(),
+          head: found(fake.branches.get(branch)),
+          base: String(base),
+          merged: null,
+          branch,
+          author: BOT,
+          title: String(title),
+          body: short(fake, body),
+        };
+        fake.pulls.push(pull);
+        return json(pull);
+      },
+    ],
     ["GET", /^\/pulls\/(\d+)$/, ([, number]) => json(pullOf(number))],
+    [
+      "PATCH",
+      /^\/pulls\/(\d+)$/,
+      ([, number], _, { title, body, state }) => {
+        need(fake, "pulls");
+        const pull = pullOf(number);
+        if (title !== undefined) pull.title = String(title);
+        if (body !== undefined) pull.body = short(fake, body);
+        if (state !== undefined) pull.closed = state === "closed";
+        return json(pull);
+      },
+    ],
   ];
 }
 

@@ -87,6 +87,14 @@ export interface Io {
   exit(code: number): never;
 }
 
+/** Returns an environment with other values; its getters stay getters, which have to be evaluated late. */
+export function ioWith(io: Io, changes: Partial<Pick<Io, "cwd" | "startedIn" | "env">>): Io {
+  return Object.defineProperties({} as Io, {
+    ...Object.getOwnPropertyDescriptors(io),
+    ...Object.getOwnPropertyDescriptors(changes),
+  });
+}
+
 /** Returns whether the reader of a pipe has closed it, as in `rolecall plan | head`. */
 export function hasNoReader({ code }: OutputLoss): boolean {
   return code === "EPIPE";

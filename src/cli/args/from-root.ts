@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Command } from "commander";
-import type { Io } from "../../app/io/io.ts";
+import { type Io, ioWith } from "../../app/io/io.ts";
 import { DEFAULT_PATH } from "../../app/project/find-files.ts";
 import { projectRoot } from "../../app/project/project-root.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
@@ -20,14 +20,8 @@ export function fromRoot(started: Io): FromRoot | null {
   if (cwd === null || root === null || root === cwd) return null;
   const inRoot = (path: string): string =>
     path === "" || path === "-" || isAbsolute(path) ? path : relative(root, resolve(cwd, path)) || ".";
-  const io = Object.defineProperties({} as Io, {
-    // Some are getters, which have to be evaluated late.
-    ...Object.getOwnPropertyDescriptors(started),
-    cwd: { value: root, enumerable: true },
-    startedIn: { value: cwd, enumerable: true },
-  });
   return {
-    io,
+    io: ioWith(started, { cwd: root, startedIn: cwd }),
     adapt(command) {
       for (const [index, argument] of command.registeredArguments.entries()) {
         const words: unknown = command.processedArgs[index];

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { writeAtomically } from "../../app/io/atomic-write.ts";
-import { ExitCode, type Io } from "../../app/io/io.ts";
+import { ExitCode, type Io, ioWith } from "../../app/io/io.ts";
 import { styleFor, terminalOf } from "../../app/io/terminal.ts";
 import { jsonSchema } from "../../kernel/saved/json-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -96,15 +96,8 @@ async function demonstrate({ folder, url, options }: Demonstration, io: Io): Pro
   const { say, sayLine } = speaker(options, io);
   const style = styleFor(io.stdout, io, options.color);
   const sayCommand = (words: string): void => sayLine(`\n${style.bold(`$ rolecall ${words}`)}`);
-  const world = Object.defineProperties({} as Io, {
-    // Some are getters, to be called late.
-    ...Object.getOwnPropertyDescriptors(io),
-    cwd: { value: folder, enumerable: true },
-    env: {
-      value: { ...withoutSettings(io.env), no_proxy: "127.0.0.1", ...serviceAt(url) },
-      enumerable: true,
-    },
-  });
+  const env = { ...withoutSettings(io.env), no_proxy: "127.0.0.1", ...serviceAt(url) };
+  const world = ioWith(io, { cwd: folder, env });
   const planOptions = {
     merchant: [],
     reinvite: [],

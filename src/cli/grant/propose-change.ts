@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { ExitCode, type Io } from "../../app/io/io.ts";
+import { ExitCode, type Io, ioWith } from "../../app/io/io.ts";
 import { withoutRepository } from "../../app/io/processes.ts";
 import { gitOutput } from "../../app/project/git-output.ts";
 import { type ForgeRepository, isOtherForge, parseRemote } from "../../app/project/git-remote.ts";
@@ -76,7 +76,7 @@ async function openDefaultBranch(io: Io): Promise<DefaultBranch> {
   const url = (await local(root)("remote", "get-url", "--push", remote)).trim();
   const named = parseRemote(url);
   const hosted =
-    named === null || isOtherForge(named.host) ? await findRepository({ ...io, cwd: root }) : named;
+    named === null || isOtherForge(named.host) ? await findRepository({ env: io.env, cwd: root }) : named;
   const gitIn = gitRunner(io, authorization(url, hosted, io));
   const [, branch] =
     /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(await gitIn(root)("ls-remote", "--symref", url, "HEAD")) ?? [];
@@ -181,12 +181,7 @@ async function addWorktree(repository: DefaultBranch, io: Io): Promise<Worktree>
         hint: "Merge the project's files first.",
       });
     }
-    const inside = Object.defineProperties({} as Io, {
-      // Some are getters, to be called late.
-      ...Object.getOwnPropertyDescriptors(io),
-      cwd: { value: cwd, enumerable: true },
-    });
-    return { folder, io: inside, remove };
+    return { folder, io: ioWith(io, { cwd }), remove };
   } catch (error) {
     await remove();
     throw error;

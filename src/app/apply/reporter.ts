@@ -7,6 +7,7 @@ import type { MerchantOutcome, Outcome } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
+import { hasCutList } from "../../show/blocks/cut-list.ts";
 import { renderEnding } from "../../show/documents/ending.ts";
 import { eventJson, failureJson } from "../../show/machine/machine-formats.ts";
 import type { Style } from "../../show/style.ts";
@@ -17,7 +18,6 @@ import {
   renderPasswords,
 } from "../../show/text/apply-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
-import { hasCutList } from "../../show/text/wrap.ts";
 import {
   type AppliedRun,
   type EndingRefusals,

@@ -13,3 +13,11 @@ export function cutList<Item>(
 export function cutText(count: number): string {
   return `… and ${grouped(count)} more`;
 }
+
+/** Matches the end of a list that is cut, also across a line break. */
+const CUT = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
+
+/** Returns whether a list in the text is cut: "and 55 more", "and 18 members more", "… and 4 more merchants". */
+export function hasCutList(text: string): boolean {
+  return CUT.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
+}

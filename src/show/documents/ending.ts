@@ -10,10 +10,9 @@ import {
   sentence,
   toned,
 } from "../blocks/block.ts";
-import { cutList, cutText } from "../blocks/cut-list.ts";
+import { cutList, cutText, hasCutList } from "../blocks/cut-list.ts";
 import { documentText } from "../blocks/text-blocks.ts";
 import { PLAIN, type Style } from "../style.ts";
-import { hasCutList } from "../text/wrap.ts";
 import {
   type Ending,
   type EndingRefusals,
@@ -29,6 +28,7 @@ import { namesText, textOfSeveral } from "../view/names-text.ts";
 import { causes, rest } from "./causes.ts";
 import { failureBlocks } from "./failure.ts";
 import { next } from "./next-step.ts";
+import { overrideStep } from "./remedies.ts";
 
 /** Prints how an apply ended, as the last lines of a run. */
 export function renderEnding(ending: Ending, style: Style): string {
@@ -275,9 +275,7 @@ function skippedMerchants(
   const before = shown.slice(0, last + 1);
   const cut = cutList(overrides, ITEMS_SHOWN);
   const below = [
-    ...cut.shown.map((override) =>
-      sentence(["To override: ", { text: override, isWhole: true }], { mark: "next" }),
-    ),
+    ...cut.shown.map(overrideStep),
     ...(cut.hidden.length > 0 ? [sentence(cutText(cut.hidden.length))] : []),
   ];
   return [

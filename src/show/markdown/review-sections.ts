@@ -3,6 +3,7 @@ import { counted } from "../../lib/text.ts";
 import type { Failure } from "../../model/errors.ts";
 import { blockLines } from "../blocks/text-blocks.ts";
 import { failureBlocks, groupUnread } from "../documents/failure.ts";
+import { remedies } from "../documents/remedies.ts";
 import { PLAIN } from "../style.ts";
 import { dateLines, type LaterView } from "../view/date-lines.ts";
 import type { DriftView } from "../view/drift-view.ts";
@@ -83,14 +84,16 @@ function problems({ views, unplanned }: ReviewInput, fleet: FleetView): readonly
   return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
 }
 
-function findingLines(text: string, { severity, hint, place }: FindingView): readonly string[] {
-  const sign = severity === "error" ? "-" : "!";
+function findingLines(text: string, finding: FindingView): readonly string[] {
+  const sign = finding.severity === "error" ? "-" : "!";
   return [
     ...hanging(oneLine(text), `${sign} `, `${sign}   `),
-    ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
-    ...(hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")),
+    ...blockLines(remedies(finding), DIFF, "    "),
   ];
 }
+
+/** The style of blocks inside a diff. */
+const DIFF = { ...PLAIN, columns: 106 };
 
 function refusals({ command }: ReviewInput, fleet: FleetView): readonly RiskBlock[] {
   const what =
@@ -103,11 +106,9 @@ function refusals({ command }: ReviewInput, fleet: FleetView): readonly RiskBloc
 }
 
 function refusalItems(fleet: FleetView): readonly (readonly string[])[] {
-  const refused = (text: string, { hint, override, place }: RefusalView): readonly string[] => [
+  const refused = (text: string, refusal: RefusalView): readonly string[] => [
     ...hanging(oneLine(text), "- ", "-   "),
-    ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
-    ...hanging(oneLine(hint), "    → ", "      "),
-    ...(override === null ? [] : [`    → To override: ${oneLine(override)}`]),
+    ...blockLines(remedies(refusal), DIFF, "    "),
   ];
   const { commands, line } = fleet.overrides;
   return [

@@ -1,6 +1,9 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted } from "../../lib/text.ts";
+import { type Block, sentence } from "../blocks/block.ts";
 import { cutList, cutText } from "../blocks/cut-list.ts";
+import { blockLines } from "../blocks/text-blocks.ts";
+import { fileOverride, findingBlock, overriddenBlock, refusalBlock } from "../documents/remedies.ts";
 import { kindPaint, type Paint, SIGNS, type Style, type Verbosity } from "../style.ts";
 import { type DetailView, type EqualRows, type RowView, wordDiffText } from "../view/change-view.ts";
 import { dateLines, LATER_TITLE, type LaterView } from "../view/date-lines.ts";
@@ -14,7 +17,6 @@ import {
   type DeferredView,
   deferredText,
   errorsText,
-  type FindingView,
   joinSame,
   type PlanView,
   type RefusalView,
@@ -69,9 +71,9 @@ export function renderMerchantPlan(
     ...renderFindings(view, style, verbosity),
     ...(view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
     ...renderRefusals(view.refusals, style),
-    ...(view.overrides === null ? [] : renderFileOverrides(view.overrides, style)),
+    ...(view.overrides === null ? [] : blockLines([fileOverride(view.overrides)], style, "    ")),
     ...(view.overridden.length > 0 ? [""] : []),
-    ...view.overridden.flatMap((refusal) => renderOverridden(refusal, style)),
+    ...blockLines(view.overridden.map(overriddenBlock), style, "  "),
   ];
   if (verbosity !== "quiet" || lines.length > 1) lines.push("");
   lines.push(
@@ -226,89 +228,25 @@ function renderDeferredRow(row: DeferredView, style: Style): readonly string[] {
   return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];
 }
 
-/** Formats a rule's refusal of a plan, or its violation by live access. */
-export function renderRefusal(
-  { rule, code, message, hint, override, place }: RefusalView,
-  style: Style,
-): readonly string[] {
-  const [first = "", ...rest] = wrapText(`${rule} ${code}: ${oneLine(message)}`, style.columns - 6);
-  const head = `${rule} ${code}`;
-  return [
-    `    ${style.red(head)}${first.slice(head.length)}`,
-    ...rest.map((line) => `      ${line}`),
-    ...renderPlace(place, "      ", style),
-    ...renderHint(hint, "      ", style),
-    ...(override === null ? [] : renderOverride(override, style)),
-  ];
-}
-
 // More than anybody reads.
 const MAX_SHOWN = 1000;
 
 /** Formats the refusals of a plan, or the violations by live access. */
 export function renderRefusals(refusals: readonly RefusalView[], style: Style): readonly string[] {
-  return cutToMost(joinSame(refusals), (refusal) => renderRefusal(refusal, style), "    ", style);
+  return cutToMost(joinSame(refusals), refusalBlock, "    ", style);
 }
 
 /** Formats the first of many items. */
 function cutToMost<Item>(
   items: readonly Item[],
-  render: (item: Item) => readonly string[],
+  blockOf: (item: Item) => Block,
   indent: string,
   style: Style,
 ): readonly string[] {
   const more = items.length - MAX_SHOWN;
-  return [
-    ...items.slice(0, MAX_SHOWN).flatMap(render),
-    ...(more > 0 ? [`${indent}${style.dim(`${cutText(more)} (--format json shows all)`)}`] : []),
-  ];
-}
-
-function renderPlace(place: string | null, indent: string, style: Style): readonly string[] {
-  if (place === null) return [];
-  return wrapText(`written at ${oneLine(place)}`, style.columns - indent.length).map(
-    (line) => `${indent}${style.dim(line)}`,
-  );
-}
-
-/** Returns how to override a refusal; the command is kept on one line where it fits. */
-export function renderOverride(override: string, style: Style, indent = "      "): readonly string[] {
-  const parts = ["To override:", oneLine(override)];
-  return wrapList(parts, style.columns - indent.length - 2, " ").map(
-    (line, index) => `${indent}${index === 0 ? style.cyan("→") : " "} ${line}`,
-  );
-}
-
-/** Returns the line for the file that overrides the refusals; a line break between its parts does not matter in YAML. */
-export function renderFileOverrides(
-  overrides: string,
-  style: Style,
-  where: string = IN_FILE,
-): readonly string[] {
-  return [
-    ...hangingLines(where, style.columns, `    ${style.cyan("→")} `, "      "),
-    ...wrapText(oneLine(overrides), style.columns - 8).map(
-      (line, index) => `      ${index === 0 ? "" : "  "}${line}`,
-    ),
-  ];
-}
-
-const IN_FILE = "To override in git, add under guards in the file:";
-
-/** Formats a refusal that is overridden. */
-export function renderOverridden({ rule, code, message }: RefusalView, style: Style): readonly string[] {
-  const [first = "", ...rest] = wrapText(
-    `overridden: ${rule} ${code}: ${oneLine(message)}`,
-    style.columns - 4,
-  );
-  return [
-    `  ${style.yellow("overridden")}${first.slice("overridden".length)}`,
-    ...rest.map((line) => `    ${line}`),
-  ];
-}
-
-function renderHint(hint: string, indent: string, style: Style): readonly string[] {
-  return hangingLines(oneLine(hint), style.columns, `${indent}${style.cyan("→")} `, `${indent}  `);
+  const rest = sentence(`${cutText(more)} (--format json shows all)`, { tone: "dim" });
+  const shown = items.slice(0, MAX_SHOWN).map(blockOf);
+  return blockLines(more > 0 ? [...shown, rest] : shown, style, indent);
 }
 
 /** Formats a merchant's heading: code, environment and service. */
@@ -411,19 +349,8 @@ export function renderFindings(
   const findings = [...joinSame(errors), ...(isQuiet ? [] : warnings), ...aside];
   const unchanged = verbosity === "normal" ? unchangedWarningsText(untouched) : "";
   const lines = [
-    ...cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style),
+    ...cutToMost(findings, findingBlock, "  ", style),
     ...(unchanged === "" ? [] : hangingLines(`${unchanged}.`, style.columns, "  ", "    ").map(style.dim)),
   ];
   return lines.length === 0 ? [] : ["", ...lines];
-}
-
-function renderFinding({ severity, message, hint, place }: FindingView, style: Style): readonly string[] {
-  const paint = severity === "error" ? style.red : style.yellow;
-  const [first = "", ...rest] = wrapText(`${severity}: ${oneLine(message)}`, style.columns - 4);
-  return [
-    `  ${paint(severity)}${first.slice(severity.length)}`,
-    ...rest.map((line) => `    ${line}`),
-    ...renderPlace(place, "    ", style),
-    ...(hint === null ? [] : renderHint(hint, "    ", style)),
-  ];
 }

@@ -1,6 +1,8 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, grouped } from "../../lib/text.ts";
 import { cutList, cutText } from "../blocks/cut-list.ts";
+import { blockLines } from "../blocks/text-blocks.ts";
+import { fileOverride, overriddenBlock, overrideStep, refusalBlock } from "../documents/remedies.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { type CutGroups, cutRows, type Equal } from "../view/equal-changes.ts";
 import { equalGroups, fleetRiskTitle, messageAt, riskText } from "../view/equal-text.ts";
@@ -28,15 +30,11 @@ import {
   isEmptyPlan,
   neededRisks,
   renderDeferred,
-  renderFileOverrides,
   renderFindings,
   renderGroups,
   renderHiddenRows,
   renderMerchantPlan,
-  renderOverridden,
-  renderOverride,
   renderPasswordVariables,
-  renderRefusal,
 } from "./plan-text.ts";
 import { hangingLines, NARROW, padTo, withCutNote, wrapText } from "./wrap.ts";
 
@@ -205,16 +203,20 @@ export function renderFleet<View extends PlanView>(
     ),
     ...more(errors.length - MESSAGES_SHOWN, style),
     ...(refusals.length > 0 ? ["", `  ${style.red(style.bold(format.broken))}`] : []),
-    ...messages(fleet, refusals).flatMap((refusal) => renderRefusal({ ...refusal, override: null }, style)),
+    ...blockLines(
+      messages(fleet, refusals).map((refusal) => refusalBlock({ ...refusal, override: null })),
+      style,
+      "    ",
+    ),
     ...more(refusals.length - MESSAGES_SHOWN, style),
     // Below all refusals, not only the last one.
-    ...overrides.commands
-      .slice(0, MESSAGES_SHOWN)
-      .flatMap((override) => renderOverride(override, style, "    ")),
+    ...blockLines(overrides.commands.slice(0, MESSAGES_SHOWN).map(overrideStep), style, "    "),
     ...more(overrides.commands.length - MESSAGES_SHOWN, style),
-    ...(overrides.line === null ? [] : renderFileOverrides(overrides.line, style, IN_SHARED_FILE)),
+    ...(overrides.line === null
+      ? []
+      : blockLines([fileOverride(overrides.line, IN_SHARED_FILE)], style, "    ")),
     ...(overridden.length > 0 ? [""] : []),
-    ...messages(fleet, overridden).flatMap((override) => renderOverridden(override, style)),
+    ...blockLines(messages(fleet, overridden).map(overriddenBlock), style, "  "),
     ...(fleet.passwords.length > 0 && !isQuiet
       ? ["", ...renderPasswordVariables([namesText(fleet.passwords, 8)], style)]
       : []),

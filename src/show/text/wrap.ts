@@ -1,4 +1,5 @@
 import { cellWidth } from "../../lib/text.ts";
+import { hasCutList } from "../blocks/cut-list.ts";
 import type { Style } from "../style.ts";
 
 /** Fills a text up with spaces to a number of cells. */
@@ -68,14 +69,6 @@ export function wrapOnTerminal(
 
 /** On a terminal this narrow, in cells, texts are short and details have lines of their own. */
 export const NARROW = 60;
-
-/** Matches the end of a list that is cut, also across a line break. */
-const CUT = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
-
-/** Returns whether a list in the text is cut: "and 55 more", "and 18 members more", "… and 4 more merchants". */
-export function hasCutList(text: string): boolean {
-  return CUT.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
-}
 
 /** Adds to a text with cut lists, once, how to see everything. */
 export function withCutNote(text: string, ofMany: boolean, style: Style): string {

@@ -282,6 +282,15 @@ function guardOfCode(code: string): Guard<unknown, GuardItem> | undefined {
   return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
 }
 
+/** Returns the roles in guards that defer removals, to keep enough holders of these roles. */
+export function rolesKeptBy(guards: GuardSettings): readonly string[] {
+  return guardsIn(guards).flatMap(({ guard, value }) =>
+    guard.withhold === undefined
+      ? []
+      : guard.kind.names(value).flatMap(({ what, text }) => (what === "role" ? text : [])),
+  );
+}
+
 /** Returns whether a refusal comes from a guard that judges losses of access. */
 export function isOfLoss({ code }: Refusal): boolean {
   return code === "self-lockout" || guardOfCode(code)?.keepsAccess === true;

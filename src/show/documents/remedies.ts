@@ -35,6 +35,17 @@ export function refusalBlock(refusal: RefusalView): Sentence {
   return sentence([toned("red", `${rule} ${code}`), `: ${message}`], { below: remedies(refusal) });
 }
 
+/** Returns refusals; what several in a row that are about one rule share is said below the last of them. */
+export function refusalBlocks(refusals: readonly RefusalView[]): readonly Sentence[] {
+  const shared = ({ place, hint, override }: RefusalView): string => JSON.stringify([place, hint, override]);
+  return refusals.map((refusal, index) => {
+    const next = refusals[index + 1];
+    const isShared = refusal.place !== null && next !== undefined && shared(next) === shared(refusal);
+    const block = refusalBlock(refusal);
+    return isShared ? { ...block, below: [] } : block;
+  });
+}
+
 /** Returns a refusal that is overridden. */
 export function overriddenBlock({ rule, code, message }: RefusalView): Sentence {
   return sentence([toned("yellow", "overridden"), `: ${rule} ${code}: ${message}`]);

@@ -3,7 +3,7 @@ import { cellWidth, counted } from "../../lib/text.ts";
 import { type Block, sentence } from "../blocks/block.ts";
 import { cutList, cutText } from "../blocks/cut-list.ts";
 import { blockLines } from "../blocks/text-blocks.ts";
-import { fileOverride, findingBlock, overriddenBlock, refusalBlock } from "../documents/remedies.ts";
+import { fileOverride, findingBlock, overriddenBlock, refusalBlocks } from "../documents/remedies.ts";
 import { kindPaint, type Paint, SIGNS, type Style, type Verbosity } from "../style.ts";
 import { type DetailView, type EqualRows, type RowView, wordDiffText } from "../view/change-view.ts";
 import { dateLines, LATER_TITLE, type LaterView } from "../view/date-lines.ts";
@@ -233,20 +233,14 @@ const MAX_SHOWN = 1000;
 
 /** Formats the refusals of a plan, or the violations by live access. */
 export function renderRefusals(refusals: readonly RefusalView[], style: Style): readonly string[] {
-  return cutToMost(joinSame(refusals), refusalBlock, "    ", style);
+  return cutToMost(refusalBlocks(joinSame(refusals)), "    ", style);
 }
 
-/** Formats the first of many items. */
-function cutToMost<Item>(
-  items: readonly Item[],
-  blockOf: (item: Item) => Block,
-  indent: string,
-  style: Style,
-): readonly string[] {
-  const more = items.length - MAX_SHOWN;
+/** Formats the first of many blocks. */
+function cutToMost(blocks: readonly Block[], indent: string, style: Style): readonly string[] {
+  const more = blocks.length - MAX_SHOWN;
   const rest = sentence(`${cutText(more)} (--format json shows all)`, { tone: "dim" });
-  const shown = items.slice(0, MAX_SHOWN).map(blockOf);
-  return blockLines(more > 0 ? [...shown, rest] : shown, style, indent);
+  return blockLines(more > 0 ? [...blocks.slice(0, MAX_SHOWN), rest] : blocks, style, indent);
 }
 
 /** Formats a merchant's heading: code, environment and service. */
@@ -349,7 +343,7 @@ export function renderFindings(
   const findings = [...joinSame(errors), ...(isQuiet ? [] : warnings), ...aside];
   const unchanged = verbosity === "normal" ? unchangedWarningsText(untouched) : "";
   const lines = [
-    ...cutToMost(findings, findingBlock, "  ", style),
+    ...cutToMost(findings.map(findingBlock), "  ", style),
     ...(unchanged === "" ? [] : hangingLines(`${unchanged}.`, style.columns, "  ", "    ").map(style.dim)),
   ];
   return lines.length === 0 ? [] : ["", ...lines];

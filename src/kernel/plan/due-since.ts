@@ -49,9 +49,10 @@ function timesOf(change: MemberChange, desired: TimedState, now: number): readon
         case "access-ended":
           return [endOfMembership(member)];
         case "access-not-begun": {
-          // Between two grants of a role, the grant that the member still holds has ended.
-          const held = change.before.roles.flatMap((ref) => grantsOf(ref, member));
-          return endsOfGrants({ roles: held }).filter((time) => isPast(time, now));
+          // Between two grants, the grant that the member still holds has ended; a suspended member holds none.
+          const { roles: refs } = change.before;
+          const held = refs.length === 0 ? member : { roles: refs.flatMap((ref) => grantsOf(ref, member)) };
+          return endsOfGrants(held).filter((time) => isPast(time, now));
         }
         default:
           return [];

@@ -9,6 +9,6 @@ test("whatever happens to pull requests, accounts and runs, what the last review
     fc.asyncProperty(histories, async (steps) => {
       expect(await brokenByAction(steps)).toEqual([]);
     }),
-    { numRuns: runs(25) },
+    { numRuns: runs(60) },
   );
 });

@@ -94,7 +94,7 @@ const MISTAKES: readonly Mistake[] = [
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 /** Those of `npm test`, whatever the seed: histories.test.ts proves that the action without mistakes keeps its promises. */
-const HISTORIES = fc.sample(histories, { numRuns: 25, seed: 1 });
+const HISTORIES = fc.sample(histories, { numRuns: 60, seed: 1 });
 const home = mkdtempSync(join(tmpdir(), "rolecall-put-back-"));
 
 afterAll(() => {

@@ -115,6 +115,30 @@ describe("a change is due", () => {
     expect(gap({ role: "Cashier", from: nextWeek, until: later })).toEqual([null]);
   });
 
+  test("if it removes a suspended member between two grants, who holds no role any more", () => {
+    const ended = until("2026-06-14");
+    const want = desired({
+      roles,
+      members: [
+        member("ada@example.com", { roles: ["Cashier", "Lead"] }),
+        member("bob@example.com", {
+          roles: [
+            { role: "Cashier", until: ended },
+            { role: "Lead", from: from("2026-06-22") },
+          ],
+          suspended: { from: from("2026-06-10") },
+        }),
+      ],
+    });
+    const held = {
+      ...is,
+      members: is.members.map((one) => (one.id === "mem_2" ? { ...one, roles: [] } : one)),
+    };
+    const plan = planOf(want, held);
+    expect(plan.changes).toMatchObject([{ kind: "delete", id: "mem_2", reason: "access-not-begun" }]);
+    expect(plan.changes.map((change) => dueSince(change, want, NOW))).toEqual([ended.ends]);
+  });
+
   test("unless it does more, or the file does not list what it removes", () => {
     const ended = until("2026-06-14");
     const want = desired({

@@ -628,7 +628,8 @@ function shownMember({ roles, metadata, nickname }: MemberAfter): object {
   return { roles, metadata, nickname };
 }
 
-function isIgnoredMember({ ignored }: Wanted, id: string, email: string | null): boolean {
+/** Returns whether a glob hides a member. */
+export function isIgnoredMember({ ignored }: Wanted, id: string, email: string | null): boolean {
   return ignored.members.some(
     (glob) => matches(glob, id) || (email !== null && matches(glob.toLowerCase(), email.toLowerCase())),
   );

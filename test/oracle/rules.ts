@@ -1,6 +1,6 @@
 import { matches } from "../support/build.ts";
 import type { CheckValue, WorldMember } from "./case.ts";
-import { type Expected, type Outlook, statusOf } from "./expected.ts";
+import { type Expected, isIgnoredMember, type Outlook, statusOf } from "./expected.ts";
 import { canonical, declaredName, type Wanted } from "./wanted.ts";
 
 /** Permissions of a role, by its name or predefined id. */
@@ -413,7 +413,13 @@ function removesTooMuch(wanted: Wanted, { changes, live, outlook, roles, finalNa
       ({ before }) => addressesOfPerson(wanted, before?.email?.toLowerCase() ?? null)[0] ?? before?.id,
     ),
   );
-  return isOver(people.size, live.members.length) || isOver(fewer.length, live.roles.length);
+  // What is ignored is not counted; somebody who has left is, all the same.
+  const { ignored, left } = wanted;
+  const counted = live.members.filter(
+    ({ id, email }) => left.has(email?.toLowerCase() ?? "") || !isIgnoredMember(wanted, id, email),
+  );
+  const countedRoles = live.roles.filter(({ id, name }) => !isNamed(ignored.roles, [id, name]));
+  return isOver(people.size, counted.length) || isOver(fewer.length, countedRoles.length);
 }
 
 /** Roles that would have too few accepted holders, and whether there are enough with the invited ones. */

@@ -27,7 +27,7 @@ export interface Made {
   readonly after: LiveState | null;
   /** Why the apply did not end well; empty where it did. */
   readonly failures: readonly string[];
-  /** The plans of what is live then, as of the next date in the files; null where there is none. */
+  /** The plans of what is live then, as of the next date in the files; null where there is none, or changes are left. */
   readonly next: { readonly whole: Plan; readonly due: Plan } | null;
   /** Moments that the plan announces. */
   readonly dates: readonly number[];
@@ -77,15 +77,16 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
   const after = await read();
   const dates = upcomingDates(desired, now);
   const [date] = dates;
-  const input = date && {
+  const later = {
     desired,
     live: after,
     service: "https://api.example.com",
-    now: date.at,
     matches,
     leaveOut: new Set<string>(),
   };
-  const next = input === undefined ? null : { whole: buildPlan(input), due: planDue(input) };
+  const isSettled = buildPlan({ ...later, now }).changes.length === 0;
+  const input = isSettled && date ? { ...later, now: date.at } : null;
+  const next = input && { whole: buildPlan(input), due: planDue(input) };
   return { plan, before, after, next, dates: dates.map(({ at }) => at), failures, broken, errors };
 }
 

@@ -105,7 +105,9 @@ function withoutMembership(
     };
   }
   // A merchant with another entry must not remove the one that belongs to others.
-  const emptied = giving.filter((entry) => entry === last || "roles" in entry.fields);
+  const emptied = giving.filter((entry) =>
+    "roles" in entry.fields ? entry.grants.length > 0 : entry === last,
+  );
   return {
     edits: emptied.map(({ file, index }) => ({
       file,

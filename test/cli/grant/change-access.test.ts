@@ -270,6 +270,12 @@ describe("what is in the file already", () => {
     expect(stderr.replaceAll(/\s+/g, " ")).toContain('An entry under "leavers" ends the membership.');
   });
 
+  test("where unlisted members are left alone, an entry without roles is nothing to change", async () => {
+    const sync = "sync: { members: additive }\n";
+    const { entry, stdout } = await granted(ada("roles: []"), ["revoke", "ada@example.com"], sync);
+    expect([entry, stdout]).toEqual([ada("roles: []"), "There is nothing to change.\n"]);
+  });
+
   test("changes no other file than the one that is named", async () => {
     await put({
       "access/mc1.yaml": `${mc1(ada("roles: [role_employee]"))}include: [../shared/team.yaml]\n`,

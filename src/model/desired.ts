@@ -12,14 +12,14 @@ export interface Origin {
   readonly path: readonly (string | number)[];
 }
 
-/** The end of access: its text, a date (end of that day, UTC) or timestamp, and the first moment without access. */
+/** The end of access: the text of a date (the end of that day, in UTC) or timestamp, and the first moment without access. */
 export interface Until {
   readonly text: string;
   /** In ms since the epoch. */
   readonly ends: number;
 }
 
-/** The beginning of access or of a suspension: its text, a date (start of that day, UTC) or timestamp, and that moment. */
+/** The start of access or of a suspension: the text of a date (the start of that day, in UTC) or timestamp, and its moment. */
 export interface From {
   readonly text: string;
   /** In ms since the epoch. */

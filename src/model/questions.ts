@@ -101,9 +101,9 @@ export type HoldingStatus = "active" | "ends" | "ended" | "not-begun" | "suspend
 export interface HeldRole {
   /** Key of the role. */
   readonly role: string;
-  /** The beginning of the grant or of the membership in the files, whichever is later; `null` if there is none. */
+  /** The start of the grant or of the membership in the files, whichever comes later; `null` if there is none. */
   readonly from: From | null;
-  /** The end of the grant or of the membership in the files, whichever is first; `null` if there is none. */
+  /** The end of the grant or of the membership in the files, whichever comes first; `null` if there is none. */
   readonly end: AccessEnd | null;
   /** Whether the grant is in effect, and if not, why. */
   readonly status: HoldingStatus;

@@ -158,7 +158,7 @@ function agreedEnvironment(state: Addressed, key: string, keySource: string): En
     throw new RolecallError(
       "key-environment",
       `The file of ${state.merchant} declares "environment: ${state.environment}", but ${keySource} contains a ${ofKey} key.`,
-      { hint: `Use a key of the ${state.environment} environment, or correct the file.` },
+      { hint: `Use a key for the ${state.environment} environment, or correct the file.` },
     );
   }
   return state.environment ?? ofKey;

@@ -46,10 +46,10 @@ Examples:
   rolecall doctor --github              the set-up at GitHub
 
 Reads are tested by reading. Updates and deletes are tested on an id that cannot
-exist, and creates with an empty body, so that the service must reject them: 404
-for such an id and 400 for such a body mean permitted, 403 means not permitted,
-and anything else means unknown. If a service accepts one, that is reported.
-Each step takes a few seconds at most. The key itself is never shown.
+exist, and creates with an empty body, so that the service must reject them: the
+answer 404 to such an id or 400 to such a body means permitted, 403 means not
+permitted, and anything else means unknown. If a service accepts one, that is
+reported. Each step takes a few seconds at most. The key itself is never shown.
 
 With --github, reads the repository of the remote origin, or of GH_REPO, with
 GH_TOKEN, GITHUB_TOKEN or the login of gh. A setting that the token cannot see is

@@ -44,7 +44,7 @@ export function revokeCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("revoke")
     .summary("remove somebody's roles from the right file, after confirmation")
     .description(
-      "Takes roles from somebody at a merchant, or the whole membership if no role is named, or none is left. Shows the patch and the resulting plan, and asks for confirmation. Changes nothing at the service: the next apply does.",
+      "Revokes roles of somebody at a merchant. Removes the membership if you name no role, or if none would be left. Shows the patch and the resulting plan, and asks for confirmation. Changes nothing at the service: the next apply does.",
     )
     .argument("<email>", "the address of the person")
     .argument("[role...]", "names or ids of roles (default: the membership)");

@@ -436,8 +436,8 @@ function planStaying(given: Work): readonly Outlook[] {
 }
 
 /** Whether an entry grants a role by its name and by its id with other dates. */
-function hasOtherDates({ ends }: WantedMember, { wanted, world, roles }: Work): boolean {
-  const terms = [...ends].map(([role, { from, until }]) => ({
+function hasOtherDates({ written }: WantedMember, { wanted, world, roles }: Work): boolean {
+  const terms = [...written].map(([role, { from, until }]) => ({
     final: resolve(role, wanted, world, roles, new Set()),
     term: JSON.stringify([from, until?.at]),
   }));

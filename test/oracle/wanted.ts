@@ -50,6 +50,8 @@ export interface WantedMember {
   readonly isBack: boolean;
   /** All grants with the dates that count for them, in the file's words. */
   readonly ends: ReadonlyMap<string, Term>;
+  /** All grants with their own dates. */
+  readonly written: ReadonlyMap<string, Term>;
 }
 
 /** When a grant begins and ends, with its membership; as a date its last day is whole. */
@@ -365,6 +367,7 @@ function person(
         termOf([grant, { ...(from !== null && { from }), ...(until !== null && { until }) }]),
       ]),
     ),
+    written: new Map([...ends].map(([role, grant]) => [role, termOf([grant])])),
   };
 }
 

@@ -107,7 +107,9 @@ test("problems of one rule in a shared file are told once, and the others counte
     message: `${name}@example.com and ${index + 3} others have refunds_create.`,
   }));
   const text = renderDiagnostics(problems, PLAIN);
-  expect(text).toContain("The same line has 2 more errors: rolecall validate --format json lists them.");
+  expect(text).toContain(
+    `The same line has 2 more errors: "rolecall validate" and "rolecall lint" list them with --format json.`,
+  );
   expect(text.match(/check-at-most/g)).toHaveLength(1);
   expect(text).toContain("\n3 errors\n");
   expect(renderDiagnostics(problems.slice(1), PLAIN).match(/check-at-most/g)).toHaveLength(2);

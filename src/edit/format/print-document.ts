@@ -274,7 +274,9 @@ function settle(node: unknown): void {
   if (!isMap(node) && !isSeq(node)) {
     return;
   }
-  if (node.flow !== true) {
+  if (node.flow === true) {
+    settleLast(node);
+  } else {
     keepBlankLine(node);
   }
   for (const [index, item] of node.items.entries()) {
@@ -296,7 +298,7 @@ function settlePair({ key, value, srcToken }: Pair): void {
   }
   value.spaceBefore = false;
   let above = value.commentBefore ?? "";
-  if (above !== "" && besideKey(srcToken)) {
+  if (above !== "" && isBeside(srcToken?.sep)) {
     const [beside, ...below] = above.split("\n");
     key.comment = beside ?? "";
     above = below.join("\n").replace(/^\n+/, "");
@@ -311,10 +313,23 @@ function settlePair({ key, value, srcToken }: Pair): void {
   }
 }
 
-/** Returns true if the first comment after a key is on its line. */
-function besideKey(source: Pair["srcToken"]): boolean {
-  const first = source?.sep?.find(({ type }) => type === "comment" || type === "newline");
+/** Returns true if a comment comes before the first line break. */
+function isBeside(tokens: readonly CST.SourceToken[] = []): boolean {
+  const first = tokens.find(({ type }) => type === "comment" || type === "newline");
   return first?.type === "comment";
+}
+
+/** Attaches the comment behind the last comma in brackets to the entry in front of it. */
+function settleLast(node: YAMLMap | YAMLSeq): void {
+  const source = node.srcToken;
+  const rest = source?.type === "flow-collection" ? source.items.at(-1) : undefined;
+  const last = node.items.at(-1);
+  const owner = isPair(last) ? (last.value ?? last.key) : last;
+  if (rest === undefined || rest.key || rest.sep || rest.value) return;
+  if (!node.comment || !isNode(owner) || owner.comment || !isBeside(rest.start)) return;
+  const [beside = "", ...below] = node.comment.split("\n");
+  owner.comment = beside;
+  node.comment = below.length === 0 ? null : below.join("\n");
 }
 
 /** Keeps the blank line before a comment that ends a block. */

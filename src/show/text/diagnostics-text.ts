@@ -59,7 +59,7 @@ function renderDiagnostic([diagnostic, ...repetitions]: EqualDiagnostics, style:
   if (here > 0)
     lines.push(
       ...wrapOnTerminal(
-        `The same line has ${counted(here, `more ${severity}`)}: rolecall validate --format json lists them.`,
+        `The same line has ${counted(here, `more ${severity}`)}: "rolecall validate" and "rolecall lint" list them with --format json.`,
         style,
         "  ",
         "    ",

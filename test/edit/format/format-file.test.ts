@@ -103,6 +103,32 @@ members:
     );
   });
 
+  test("a comment behind the last comma in brackets stays with its entry", () => {
+    const text = `${HEAD}members:
+  - email: a@example.com
+    roles: [
+      B, # b
+      A, # a
+      # the end
+    ] # both
+    metadata: {
+      x: "1", # one
+    }
+  - { email: b@example.com, roles: [A], }
+`;
+    expect(formatted(text)).toBe(`${HEAD}members:
+  - email: a@example.com
+    # the end
+    # both
+    roles:
+      - B # b
+      - A # a
+    metadata:
+      x: "1" # one
+  - { email: b@example.com, roles: [A] }
+`);
+  });
+
   test("blank lines between members stay between members", () => {
     const text = `${HEAD}members:\n\n  - email: c@example.com\n\n\n  - email: b@example.com\n\n  - email: a@example.com\n`;
     expect(formatted(text)).toBe(

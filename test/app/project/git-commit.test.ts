@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -27,7 +27,7 @@ test("is unknown outside a repository and before its first commit", async () => 
   expect(await gitCommit(cwd)).toBeNull();
 });
 
-test("is clean until a file changes or is added, whatever its name", async () => {
+test("is clean until a file changes, or YAML is added that an apply may read", async () => {
   git("init", "--quiet");
   await writeFile(join(cwd, "shop.yaml"), "a\n");
   git("add", ".");
@@ -35,9 +35,16 @@ test("is clean until a file changes or is added, whatever its name", async () =>
   git("checkout", "--quiet", "--detach");
   const id = git("rev-parse", "HEAD").trim();
   expect(await gitCommit(cwd)).toEqual({ id, clean: true });
-  await writeFile(join(cwd, "# branch.oid"), "");
-  expect(await gitCommit(cwd)).toEqual({ id, clean: false });
-  await rm(join(cwd, "# branch.oid"));
+  await writeFile(join(cwd, "plan.json"), "{}");
+  await mkdir(join(cwd, "# branch.oid"));
+  await writeFile(join(cwd, "# branch.oid", "plan.md"), "");
+  expect(await gitCommit(cwd)).toEqual({ id, clean: true });
+  for (const name of ["new.yaml", 'a "new" 店.YML']) {
+    await writeFile(join(cwd, "# branch.oid", name), "");
+    expect(await gitCommit(cwd)).toEqual({ id, clean: false });
+    await rm(join(cwd, "# branch.oid", name));
+  }
+  expect(await gitCommit(cwd)).toEqual({ id, clean: true });
   await writeFile(join(cwd, "shop.yaml"), "b\n");
   expect(await gitCommit(cwd)).toEqual({ id, clean: false });
 });

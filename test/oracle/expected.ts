@@ -402,13 +402,13 @@ function planStaying(given: Work): readonly Outlook[] {
   const free = new Set(visible);
   const listed = wanted.members.flatMap((one) => {
     const { is, leftovers, error } = findMember(wanted, one, world, visible, areDisabled(formersOf(one)));
+    if (hasOtherDates(one, work)) errors.add("member-role-conflict");
     if (error !== undefined) {
       errors.add(error);
       return [];
     }
     // What is to come has to be there already.
     for (const role of one.later) resolve(role, wanted, world, roles, errors);
-    if (hasOtherDates(one, work)) errors.add("member-role-conflict");
     const pin = visible.find(({ id }) => id === one.id);
     for (const each of [is, pin, ...leftovers]) if (each) free.delete(each);
     const former = formersOf(one);

@@ -127,9 +127,7 @@ function planEntry(
     report({ code: "member-pin-former", name: entry.email, id, previously });
   }
   const repeated = roleWithOtherDates(entry, context.roles);
-  if (repeated !== null && found.found !== "many" && found.found !== "pin-missing") {
-    report({ code: "member-role-conflict", name: entry.email, ...repeated });
-  }
+  if (repeated !== null) report({ code: "member-role-conflict", name: entry.email, ...repeated });
   // An entry without a membership needs no pin, unless another member has its address.
   const isPinLost = found.found === "pin-missing" && absent !== null && found.live.length === 0;
   const match: Match<LiveMember> = isPinLost ? { found: "none" } : found;

@@ -48,7 +48,7 @@ export function waitingPlan(
 ): Plan {
   const { covered, refused } = comparison;
   const made = covered.changes.filter(({ fingerprint }) => done.has(fingerprint));
-  const rest = refused.map(({ change }) => change);
+  const rest = new Set(refused.map(({ change }) => change.fingerprint));
   return restPlan(fresh, made, rest, matches);
 }
 

@@ -100,7 +100,8 @@ function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyRe
     rest: unreviewed
       .map(waitsAt)
       .filter(
-        ({ merchant, changes }) => changes.length > 0 || later.some((day) => day.merchant === merchant),
+        ({ merchant, changes, deferred }) =>
+          changes.length + deferred.length > 0 || later.some((day) => day.merchant === merchant),
       ),
     later,
     givenUp: unreviewed.flatMap(givenUpLines),

@@ -179,16 +179,18 @@ function refusedChanges(
 ): readonly RefusedChange[] {
   const kept = new Set(covered.changes.map(({ fingerprint }) => fingerprint));
   const dependents = leftOutWith(dependenciesOf(whole.changes), refusals.keys());
-  return whole.changes
-    .filter(({ fingerprint }) => !kept.has(fingerprint))
-    .map((change) => {
-      const { fingerprint } = change;
-      const reasons = elsewhere.length > 0 ? elsewhere : refusals.get(fingerprint);
-      return {
-        change,
-        reasons: reasons ?? [dependents.get(fingerprint) ?? "it depends on a change that is not approved"],
-      };
-    });
+  const deferred = whole.deferred.map(({ change }) => change);
+  return [
+    ...whole.changes.filter(({ fingerprint }) => !kept.has(fingerprint)),
+    ...deferred.filter(({ fingerprint }) => elsewhere.length > 0 || refusals.has(fingerprint)),
+  ].map((change) => {
+    const { fingerprint } = change;
+    const reasons = elsewhere.length > 0 ? elsewhere : refusals.get(fingerprint);
+    return {
+      change,
+      reasons: reasons ?? [dependents.get(fingerprint) ?? "it depends on a change that is not approved"],
+    };
+  });
 }
 
 function pendingChanges({ changes, deferred }: Plan, seal: Seal): ReadonlyMap<string, readonly string[]> {

@@ -29,14 +29,17 @@ import {
   unseenText,
 } from "./words.ts";
 
-/** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such effect. */
+/**
+ * Returns the changes of a plan, including deferred ones, that do what no review shows, by fingerprint, with a sentence
+ * for each such effect.
+ */
 export function findUnseen(
   plan: Plan,
   reviews: MergedReviews,
   context: Fresh,
 ): ReadonlyMap<string, readonly string[]> {
   const rows = freshRows(plan, context);
-  const unseen = new Map<string, string[]>();
+  const unseen = new Map(unseenDeferred(plan, reviews, context));
   // A person who is added or removed gains or loses all permissions.
   const whole = new Set<string>();
   const removed = new Set<string>();
@@ -67,6 +70,18 @@ export function findUnseen(
     }
   }
   return unseen;
+}
+
+/** Returns the deferred changes that do what no review shows, by fingerprint, with a sentence for each such effect. */
+function unseenDeferred(
+  plan: Plan,
+  reviews: MergedReviews,
+  context: Fresh,
+): readonly (readonly [fingerprint: string, reasons: readonly string[]])[] {
+  return freshRows(plan, context, "deferred").flatMap((row) => {
+    const { reasons } = unseenItems(row, reviews, context);
+    return row.fingerprint === null || reasons.length === 0 ? [] : [[row.fingerprint, reasons] as const];
+  });
 }
 
 function isRemoval({ subject, after }: FreshRow): boolean {

@@ -10,28 +10,33 @@ import type { FreshPlan } from "./fresh-context.ts";
 import { dateTexts } from "./reviewed-dates.ts";
 import { type Seal, sealed } from "./seal.ts";
 
-/** Returns the plan of some changes of a fresh plan, and what they grant and remove once the others are made. */
+/**
+ * Returns the plan of the changes of a fresh plan with the fingerprints in `rest`, and what they grant and remove once
+ * the others are made.
+ */
 export function restPlan(
   { plan, live, desired }: FreshPlan,
   made: readonly Change[],
-  rest: readonly Change[],
+  rest: ReadonlySet<string>,
   matches: GlobMatch,
 ): Plan {
   const scope = scopeOf(live, desired.ignore, matches, leftAt(desired.leavers, plan.reviewed.at));
-  const changes = splitByResource(made);
-  const before = withIds(accessAfter(accessBefore(scope, changes, APART), changes, APART));
-  const after = accessAfter(before, splitByResource(rest), APART);
-  const names = new Set(rest.map(({ name }) => name));
+  const madeChanges = splitByResource(made);
+  const before = withIds(accessAfter(accessBefore(scope, madeChanges, APART), madeChanges, APART));
+  const changes = plan.changes.filter(({ fingerprint }) => rest.has(fingerprint));
+  const deferred = plan.deferred.filter(({ change }) => rest.has(change.fingerprint));
+  const after = accessAfter(before, splitByResource(changes), APART);
+  const names = new Set([...changes, ...deferred.map(({ change }) => change)].map(({ name }) => name));
   return {
     ...plan,
-    fingerprint: planFingerprint(plan, rest),
+    fingerprint: planFingerprint(plan, changes),
     summary: {
-      roles: restCounts(plan.summary.roles, plan.changes, rest, "role"),
-      members: restCounts(plan.summary.members, plan.changes, rest, "member"),
+      roles: restCounts(plan.summary.roles, plan.changes, changes, "role"),
+      members: restCounts(plan.summary.members, plan.changes, changes, "member"),
     },
     impact: impactOf(before, after, desired),
-    changes: rest,
-    deferred: [],
+    changes,
+    deferred,
     findings: plan.findings.filter(({ name }) => name === null || names.has(name)),
   };
 }

@@ -669,6 +669,23 @@ describe("what nobody has reviewed", () => {
     expect(await addresses()).toEqual(["ada@example.com", "bob@example.com", "eve@example.com"]);
   });
 
+  test("waits even if it is a removal that waits for an acceptance, and is then made by the daily run", async () => {
+    const EVE = "  - { email: eve@example.com, roles: [role_employee] }\n";
+    await merged({ [file("MC1")]: text("MC1", BOB + EVE) });
+    const renamed = EVE.replace("roles:", "previously: bob@example.com, roles:");
+    await story.pushToMain({ [file("MC1")]: text("MC1", renamed) });
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "partial", creates: "1" });
+    expect(run.log).toContain("not approved: delete member bob@example.com");
+    expect(run.summary).toContain("delete bob@example.com (waits until eve@example.com has accepted)");
+    await story.approve("unreviewed-access");
+    expect((await story.applyApproved("unreviewed-access")).code).toBe(0);
+    const eve = (await listed("members")).find(({ invite }) => invite?.email === "eve@example.com");
+    await story.behind("POST", `/merchants/MC1/members/${eve?.id}/accept`, {});
+    expect((await story.due()).outputs).toMatchObject({ result: "applied", deletes: "1" });
+    expect(await addresses()).toEqual(["ada@example.com", "eve@example.com"]);
+  });
+
   test("is not taken for applied where a newer commit changes its merchant", async () => {
     await unreviewed();
     const sha = story.github.branches.get("main") ?? "";

@@ -29,7 +29,7 @@ test("what is left gives what the changes that are made do not", () => {
   const isLeft = ({ name }: { readonly name: string }): boolean => /^(?:dan|eve)@/.test(name);
   const { changes } = fresh.plan;
   const [made, left] = [changes.filter((change) => !isLeft(change)), changes.filter(isLeft)];
-  const rest = restPlan(fresh, made, left, matches);
+  const rest = restPlan(fresh, made, new Set(left.map(({ fingerprint }) => fingerprint)), matches);
   expect(brief(rest)).toEqual(["create member dan@example.com", "update member eve@example.com"]);
   expect(rest.summary.members).toEqual({ create: 1, update: 1, replace: 0, delete: 0, unchanged: 2 });
   expect(rest.summary.roles).toMatchObject({ create: 0, update: 0, unchanged: 2 });

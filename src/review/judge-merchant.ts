@@ -58,8 +58,8 @@ export function judgeMerchant(
       row.list === "dates" || !refused.has(`${resource} ${name}`),
   );
   const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) =>
-    verdict === "superseded" && does !== "permissions" && name !== null && by !== null
-      ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`]
+    verdict === "superseded" && does !== "permissions" && by !== null
+      ? [`${review} was to ${VERBS[does]} ${name ?? GONE_PERSON}; ${by} has decided otherwise since.`]
       : [],
   );
   const shown = new Set(
@@ -104,7 +104,7 @@ export function droppedChanges(
     const places = entry.origins.map(placeOf).join(", ");
     const reasons = entry.reasons.length === 0 ? "the files no longer declare it" : entry.reasons.join("; ");
     const why = `${reasons}${places === "" ? "" : ` (${places})`}`;
-    const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is no longer live or listed"}`;
+    const change = `${VERBS[entry.does]} ${entry.name ?? GONE_PERSON}`;
     return [
       {
         entry,
@@ -123,6 +123,8 @@ export function droppedChanges(
 function isRenewal(change: Change): boolean {
   return change.kind === "replace" && change.reason === "invitation-expired" && change.fields.length === 0;
 }
+
+const GONE_PERSON = "somebody who is no longer live or listed";
 
 const VERBS = {
   create: "add",

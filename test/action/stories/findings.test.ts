@@ -389,6 +389,16 @@ describe("a reviewed removal", () => {
     expect(run.log).toContain(told);
     expect(story.comments(first).join()).toContain(`#${second} has decided`);
   });
+
+  test("of somebody new is told where the next pull request takes it back before an apply", async () => {
+    const EVE = "  - { email: eve@example.com, roles: [role_employee] }\n";
+    const first = await merged({ [file("MC1")]: text("MC1", BOB + EVE) });
+    const second = await merged({ [file("MC1")]: text("MC1", BOB, roles(["Cashier", "catalog_view"])) });
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "1" });
+    expect(story.comments(first)[0]?.replaceAll(/\s+/g, " ")).toContain(
+      `#${first} was to add somebody who is no longer live or listed; #${second} has decided otherwise since.`,
+    );
+  });
 });
 
 describe("an end date", () => {

@@ -182,7 +182,7 @@ function expand(path: string, cwd: string, onUnread: (link: UnreadLink) => void)
       .flatMap(({ entry, file }) =>
         entry.isSymbolicLink()
           ? linkedFile(file, absolute, cwd, onUnread)
-          : entry.isFile() && isYaml(file)
+          : isYaml(file) && !entry.isDirectory()
             ? file
             : [],
       );
@@ -212,8 +212,8 @@ function isShown(path: string): boolean {
 }
 
 /**
- * Returns the regular YAML file of the project that a link below a folder leads to. Links to folders are not followed;
- * a link to a part of the folder, which is read anyway, is not reported.
+ * Returns the YAML file of the project that a link below a folder leads to. Links to folders are not followed; a link to
+ * a part of the folder, which is read anyway, is not reported.
  */
 function linkedFile(
   link: string,
@@ -227,9 +227,8 @@ function linkedFile(
     const root = projectRoot(dirname(link), cwd);
     if (!info.isDirectory() && !isYaml(link)) return [];
     if (!isOfProject(root, real) && real !== root) onUnread({ link, why: "outside" });
-    else if (info.isFile()) return [real];
-    else if (info.isDirectory() && !isIn(realpathSync.native(folder), real))
-      onUnread({ link, why: "folder" });
+    else if (!info.isDirectory()) return [real];
+    else if (!isIn(realpathSync.native(folder), real)) onUnread({ link, why: "folder" });
   } catch {
     onUnread({ link, why: "broken" });
   }

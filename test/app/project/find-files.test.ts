@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
@@ -116,6 +117,19 @@ test("links that are broken, or lead outside or to an unread folder, are reporte
     "project/access/outside.yaml outside",
     "project/access/south outside",
   ]);
+});
+
+test("what a folder has under a file's name is read, so that a named pipe is an error and not left out", async () => {
+  await put("project/.git/HEAD", "project/access/a.yaml", "project/access/folder.yaml/b.yaml");
+  const pipe = join(cwd, "project/access/pipe.yaml");
+  execFileSync("mkfifo", [pipe]);
+  await symlink(pipe, join(cwd, "project/access/z.yaml"));
+  expect(await names(["project/access"])).toEqual([
+    "project/access/a.yaml",
+    "project/access/folder.yaml/b.yaml",
+    "project/access/pipe.yaml",
+  ]);
+  expect(await sourceReader(cwd)("project/access/pipe.yaml", null)).toMatchObject({ reason: "not-a-file" });
 });
 
 test("a folder with nothing but links that are not read is an error that says so", async () => {

@@ -152,7 +152,7 @@ ${owned("MC1")}${owned("MC2", PEOPLE.map((email) => `, { email: ${email}, roles:
     expect(failed.stderr).toContain("✗ Apply refused at 2 merchants: nothing was changed.\n");
     const missing = await apply("MC5");
     expect(missing.code).toBe(1);
-    expect(missing.stderr).toContain("Give each variable at least 8 characters.");
+    expect(missing.stderr).toContain("Give each variable at least 8 characters, on one line.");
     expect(await written()).toEqual([]);
   });
 

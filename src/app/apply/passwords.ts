@@ -164,8 +164,9 @@ export function passwordsFor(
   }
   const unset = needed.filter((name) => lengthOf(name) === 0);
   const short = needed.filter((name) => lengthOf(name) > 0 && lengthOf(name) < SHORTEST_PASSWORD);
-  // From a file that was read with its line break, which "$(< file)" would remove.
-  const broken = needed.filter((name) => /[\r\n]$/.test(env[name] ?? ""));
+  // Nobody can type these at a login. A line break comes from a file that was not read with "$(< file)", U+FFFD from
+  // bytes that are not UTF-8.
+  const broken = needed.filter((name) => /[\p{Cc}\uFFFD]/u.test(env[name] ?? ""));
   const wrong = [
     ...(unset.length > 0 ? [`${firstOf(unset)} ${unset.length === 1 ? "is" : "are"} not set`] : []),
     ...(short.length > 0
@@ -174,15 +175,18 @@ export function passwordsFor(
         ]
       : []),
     ...(broken.length > 0
-      ? [`${firstOf(broken)} ${broken.length === 1 ? "ends" : "end"} in a line break`]
+      ? [
+          `${firstOf(broken)} ${broken.length === 1 ? "has" : "have"} a line break, a control character or invalid UTF-8`,
+        ]
       : []),
   ];
   if (wrong.length > 0) {
-    const end = broken.length > 0 ? ", and no line break at the end" : "";
     throw new RolecallError(
       "password-missing",
       `${purpose(created.length > 0, rotated.length > 0)} from the environment: ${wrong.join("; ")}.`,
-      { hint: `Give each variable at least ${SHORTEST_PASSWORD} characters${end}. Nothing was changed.` },
+      {
+        hint: `Give each variable at least ${SHORTEST_PASSWORD} characters, on one line. Nothing was changed.`,
+      },
     );
   }
   return (variable) => env[variable] ?? "";

@@ -209,9 +209,15 @@ test("a password that is to be set has to be there, and long enough, before anyt
     "TILL_7 has fewer than 8",
   );
   expect(passwordsFor([plan], rotations, { TILL_7: "🔑".repeat(8) })("TILL_7")).toBe("🔑".repeat(8));
-  for (const end of ["\n", "\r\n"]) {
-    expect(() => passwordsFor([plan], rotations, { TILL_7: `eight888${end}` })).toThrow(
-      "TILL_7 ends in a line break.",
+  for (const untypeable of [
+    "eight888\n",
+    "eight888\r\n",
+    "one\nline 2",
+    "esc\u001b[31mape",
+    "bytes\uFFFD\uFFFD\uFFFD",
+  ]) {
+    expect(() => passwordsFor([plan], rotations, { TILL_7: untypeable })).toThrow(
+      "TILL_7 has a line break, a control character or invalid UTF-8.",
     );
   }
 });

@@ -34,6 +34,8 @@ export interface SnapshotRole {
   readonly key: string;
   /** The name, or the id of a predefined role that only files name. */
   readonly name: string;
+  /** The name, with the id of a live role that is predefined or shares its name with another one. */
+  readonly title: string;
   /** `null` if the files do not name it. */
   readonly id: string | null;
   /** The previous names in the files. */

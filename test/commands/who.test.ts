@@ -305,6 +305,48 @@ test("what is live is answered from at the service, with the lines of the files"
   }
 });
 
+test("live roles with one name have a section each", async () => {
+  await put({
+    "access/a.yaml": "version: 1\nmerchant: MCA\n",
+    "seed.yaml": `merchants:
+  - code: MCA
+    roles:
+      - { id: role_t1, name: Till, permissions: [checkouts_create] }
+      - { id: role_t2, name: Till, permissions: [payouts_edit] }
+    members:
+      - { email: ada@example.com, roles: [role_t1] }
+      - { email: bob@example.com, roles: [role_t1, role_t2] }
+`,
+  });
+  const sandbox = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
+  try {
+    const ask = (...args: readonly string[]) =>
+      rolecall(["who", ...args, "--live"], { cwd, env: sandbox.env });
+    expect((await ask("has", "Till")).stdout).toMatchInlineSnapshot(`
+      "Till (role_t1): 2 people at MCA
+        Who              Where
+        ada@example.com  not in the files
+        bob@example.com  not in the files
+
+      Till (role_t2): 1 person at MCA
+        Who              Where
+        bob@example.com  not in the files
+      "
+    `);
+    expect((await ask("is", "bob@example.com")).stdout).toMatchInlineSnapshot(`
+      "bob@example.com: 2 roles at MCA
+        Role            Where
+        Till (role_t1)  not in the files
+        Till (role_t2)  not in the files
+        can:
+          checkouts_create, payouts_edit
+      "
+    `);
+  } finally {
+    await sandbox.stop();
+  }
+});
+
 test("no answer from files that ignore a role says that nobody has its access", async () => {
   const folder = await mkdtemp(join(tmpdir(), "rolecall-ignored-"));
   await writeFile(

@@ -1,6 +1,6 @@
 import { hasBegun, isSuspended } from "../../kernel/diff/active-member.ts";
 import { wholeScope } from "../../kernel/diff/scope.ts";
-import { accessBefore, isActive, type RoleAccess } from "../../kernel/rules/access.ts";
+import { accessBefore, isActive, type RoleAccess, titlesOf, withId } from "../../kernel/rules/access.ts";
 import { entriesByAddress } from "../../kernel/values/person.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type {
@@ -75,8 +75,9 @@ export function liveSnapshot(
 ): AccessSnapshot {
   const access = accessBefore(wholeScope(live), NO_CHANGES, { mergeReplacedRoles: false });
   const roleOf = entriesOf(desired.roles ?? []);
+  const titleOf = titlesOf(access.roles.values());
   const roles = new Map(
-    [...access.roles].map(([key, role]) => [key, liveRole(key, role, roleOf(role))] as const),
+    [...access.roles].map(([key, role]) => [key, liveRole(key, role, titleOf(role), roleOf(role))] as const),
   );
   for (const key of access.people.flatMap(({ roles: held }) => held)) {
     // A role that the service no longer returns.
@@ -139,6 +140,7 @@ function declaredRole(role: DesiredRole): SnapshotRole {
   return {
     key: name,
     name,
+    title: name,
     id,
     previousNames: previously ?? [],
     permissions,
@@ -154,6 +156,7 @@ function namedRole(name: string): SnapshotRole {
   return {
     key: name,
     name,
+    title: name,
     id: predefined ? name : null,
     previousNames: [],
     permissions: null,
@@ -166,12 +169,14 @@ function namedRole(name: string): SnapshotRole {
 function liveRole(
   key: string,
   { id, name, permissions, custom }: RoleAccess,
+  title: string,
   entry: DesiredRole | undefined,
 ): SnapshotRole {
   const { origin = null, adjusted = null, previously } = entry ?? {};
   return {
     key,
     name,
+    title: custom || id === null || id === name ? title : withId(name, id),
     id,
     previousNames: previously ?? [],
     permissions,

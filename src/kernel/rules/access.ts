@@ -45,6 +45,22 @@ export interface Access {
   readonly people: readonly PersonAccess[];
 }
 
+/** Returns a function that returns the name of a role, with its id if several of the roles have that name. */
+export function titlesOf(roles: Iterable<RoleAccess>): (role: RoleAccess) => string {
+  const ids = new Map<string, string | null>();
+  const shared = new Set<string>();
+  for (const { id, name } of roles) {
+    if (ids.has(name) && ids.get(name) !== id) shared.add(name);
+    ids.set(name, id);
+  }
+  return ({ id, name }) => (id !== null && shared.has(name) ? withId(name, id) : name);
+}
+
+/** Returns a role's name with its id. */
+export function withId(name: string, id: string): string {
+  return `${name} (${id})`;
+}
+
 /** The changes that access depends on, by resource. */
 export interface AccessChanges {
   readonly roles: readonly RoleChange[];

@@ -12,6 +12,7 @@ import {
   granting,
   isActive,
   type PersonAccess,
+  titlesOf,
 } from "./access.ts";
 import { reaching } from "./reach.ts";
 import { sensitiveIn } from "./settings/sensitive.ts";
@@ -231,14 +232,16 @@ function roleSums(before: Access, after: Access, touched: readonly BeforeAndAfte
   }
   const other = new Map([...more].filter(([, sum]) => sum !== 0));
   if (other.size === 0) return [];
+  const roles = new Map([...before.roles, ...after.roles]);
+  const titleOf = titlesOf(roles.values());
   const had = new Map<string, number>();
   for (const person of before.people) countRoles(person, 1, had);
   return [...other]
-    .map(([key, sum]) => ({
-      name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
-      before: had.get(key) ?? 0,
-      after: (had.get(key) ?? 0) + sum,
-    }))
+    .map(([key, sum]) => {
+      const role = roles.get(key);
+      const count = had.get(key) ?? 0;
+      return { name: role === undefined ? key : titleOf(role), before: count, after: count + sum };
+    })
     .sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
 }
 

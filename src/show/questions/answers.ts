@@ -62,7 +62,7 @@ function sectionsOf(
     case "can":
       return permissionSections(matched, answers);
     case "has":
-      return sections(answers, ({ role }) => roleTitle(role));
+      return sections(answers, ({ role }) => role?.title ?? "");
     case "is":
       // Merchants may have one address in different case.
       return sections(
@@ -125,14 +125,6 @@ function permissionSections(
   return [...sections.values()].map(({ names, answers: of }) => ({ title: names.join(", "), answers: of }));
 }
 
-/** Returns the name of a role, with the id of a predefined one. */
-export function roleTitle(role: LocatedAnswer["role"]): string {
-  if (role === null) return "";
-  return role.predefined && role.id !== null && role.id !== role.name
-    ? `${role.name} (${role.id})`
-    : role.name;
-}
-
 /** Rows of a section without `verbose`. */
 const MAX_ROWS = 50;
 
@@ -141,7 +133,7 @@ function sectionFold({ title, answers }: Section, view: AnswersView, verbose: bo
   const people = new Set(answers.filter(isEffective).map(({ member }) => member.name.toLowerCase())).size;
   const codes = new Set(answers.map(({ merchant }) => merchant));
   const where = codes.size === 1 ? `at ${[...codes].join("")}` : `at ${counted(codes.size, "merchant")}`;
-  const held = new Set(answers.flatMap(({ role }) => (role === null ? [] : roleTitle(role)))).size;
+  const held = new Set(answers.flatMap(({ role }) => role?.title ?? [])).size;
   const count =
     question.kind === "is"
       ? held === 0
@@ -181,7 +173,7 @@ function grouped(answers: readonly LocatedAnswer[]): readonly (readonly LocatedA
     const { member, role, held } = answer;
     const key = JSON.stringify([
       member.name.toLowerCase(),
-      roleTitle(role),
+      role?.title,
       held?.status,
       held?.from?.text,
       held?.end?.text,
@@ -221,7 +213,7 @@ function rowOf(group: readonly LocatedAnswer[], now: number): Row {
   const codes = sortedSet(group.map(({ merchant }) => merchant));
   return {
     member: shorten(member?.name ?? ""),
-    role: role === null ? "-" : shorten(roleTitle(role)),
+    role: role === null ? "-" : shorten(role.title),
     merchant: codes.length === 1 ? (codes[0] ?? "") : counted(codes.length, "merchant"),
     since: sinceText(group),
     status: first === undefined ? "" : statusText(first, now),

@@ -10,14 +10,7 @@ import {
   otherHolders,
   textOfPlace,
 } from "./answer-formats.ts";
-import {
-  caveatBlocks,
-  commitNote,
-  holdingText,
-  ignoredAdvice,
-  incompleteText,
-  roleTitle,
-} from "./answers.ts";
+import { caveatBlocks, commitNote, holdingText, ignoredAdvice, incompleteText } from "./answers.ts";
 
 /** Says why somebody can do something, and what has to change to end it; `verbose` shows every merchant. */
 export function explanationsDocument(view: ExplanationsView, verbose: boolean): Document {
@@ -54,7 +47,7 @@ function grouped(
   for (const explanation of explanations) {
     const { merchant, member, permission, ways, without, unclear } = explanation;
     const texts = [ways, without].map((some) =>
-      some.map((way) => [roleTitle(way.role), holdingText(way.held, now)]),
+      some.map((way) => [way.role.title, holdingText(way.held, now)]),
     );
     const key = JSON.stringify([
       member.name.toLowerCase(),
@@ -155,7 +148,7 @@ function withoutBlock(
   const granted = placesOf(same.flatMap(({ grantedAt }) => grantedAt));
   const because = placesOf(same.flatMap(({ statusAt }) => statusAt));
   const label = same.some(({ held }) => held.suspension !== null) ? "suspended at" : "ended at";
-  return below(`${shorten(roleTitle(role))}: ${status}`, [
+  return below(`${shorten(role.title)}: ${status}`, [
     ...(granted.length > 0 ? [places("granted at", granted, verbose)] : []),
     ...(because.length > 0 ? [places(label, because, verbose)] : []),
   ]);
@@ -171,7 +164,7 @@ function wayBlock(
   const granted = placesOf(same.flatMap(({ grantedAt }) => grantedAt));
   const permitted = placesOf(same.flatMap(({ permittedAt }) => permittedAt));
   const elsewhere = role.predefined ? "predefined" : "not in the files";
-  return below(`${shorten(roleTitle(role))}${shown}`, [
+  return below(`${shorten(role.title)}${shown}`, [
     places("granted at", granted.length > 0 ? granted : ["not in the files"], verbose),
     places("grants it at", permitted.length > 0 ? permitted : [elsewhere], verbose),
   ]);
@@ -208,7 +201,7 @@ function endBlocks(
   const lines = new Map<string, Set<string>>();
   for (const { role, grantedAt } of allWays) {
     for (const place of grantedAt.map(textOfPlace)) {
-      lines.set(place, (lines.get(place) ?? new Set()).add(shorten(roleTitle(role))));
+      lines.set(place, (lines.get(place) ?? new Set()).add(shorten(role.title)));
     }
   }
   const rows = [...lines].map(([label, roles]) => ({ label, text: [...roles].join(", ") }));
@@ -220,7 +213,7 @@ function endBlocks(
       allWays.filter((way) => way.role.name === role.name),
       member,
     );
-    return `${shorten(roleTitle(role))} (${holders === 0 ? "no other holder" : counted(holders, "other holder")})`;
+    return `${shorten(role.title)} (${holders === 0 ? "no other holder" : counted(holders, "other holder")})`;
   });
   const these = allWays.length === 1 && rows.length === 1 ? "this role" : "all of these";
   return [

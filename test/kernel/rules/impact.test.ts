@@ -34,6 +34,19 @@ test("an edit of a role tells what each of its holders gains and loses", () => {
   ]);
 });
 
+test("roles with one name are told apart by their ids", () => {
+  const twins = ["role_1", "role_2"].map((id) => liveRole(id, "Till"));
+  const is = live(twins, [liveMember("mem_1", "a@example.com", { roles: ["role_1"] })]);
+  const want = desired({
+    sync: { ...SYNC, roles: "additive" },
+    members: [member("a@example.com", { roles: ["role_2"] })],
+  });
+  expect(planOf(want, is).impact.roles).toEqual([
+    { name: "Till (role_1)", before: 1, after: 0 },
+    { name: "Till (role_2)", before: 0, after: 1 },
+  ]);
+});
+
 test("people with the same roles share the lists of what they gain and lose", () => {
   const permissions = Array.from({ length: 100 }, (_, n) => `p${n}`);
   const emails = Array.from({ length: 50 }, (_, n) => `u${n}@example.com`);

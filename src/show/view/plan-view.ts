@@ -147,9 +147,9 @@ export function planView(
   };
 }
 
-/** Returns the changes that only their ids tell apart: another one has the same kind and name. */
+/** Returns the changes that are told apart by their ids: another role or member has the same name. */
 function namesakesAmong(changes: readonly Change[]): ReadonlySet<Change> {
-  const groups = groupByKey(changes, ({ resource, kind, name }) => `${resource} ${kind} ${name}`);
+  const groups = groupByKey(changes, ({ resource, name }) => `${resource} ${name}`);
   return new Set(groups.filter(({ length }) => length > 1).flat());
 }
 

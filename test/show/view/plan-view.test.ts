@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { joinSame, planView } from "../../../src/show/view/plan-view.ts";
-import { desired, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
+import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 
 const bots = (count: number, type = "service_account") =>
   Array.from({ length: count }, (_, index) => {
@@ -26,6 +26,16 @@ test("warnings about members whom the plan leaves as they are, are apart", () =>
   };
   expect(codes([])).toEqual([[], ["member-disabled"]]);
   expect(codes(["Payer"])).toEqual([["member-disabled"], []]);
+});
+
+test("changes of roles with one name have their ids, whatever the kinds of change", () => {
+  const twins = ["role_1", "role_2"].map((id) => liveRole(id, "Till", { permissions: ["catalog_view"] }));
+  const want = desired({ roles: [role("Till", { id: "role_1", permissions: [] })] });
+  const rows = planView(planOf(want, live(twins, []))).groups.flatMap((group) => group.rows);
+  expect(rows.map(({ kind, remark }) => [kind, remark])).toEqual([
+    ["update", "role_1"],
+    ["delete", "role_2, not in the file"],
+  ]);
 });
 
 test("three warnings that say the same of members are one, with a count and their names", () => {

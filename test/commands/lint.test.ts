@@ -412,10 +412,10 @@ policies:
   separate: [[Shift Lead, role_admin]]
   max_holders:
     Shift Lead: 30 # Lead of a shift
-  require_mfa: [Shift Lead]
+  require_mfa: ['Shift Lead']
 checks:
   - can: catalog_view
-    only: [role:Shift Lead, "role: Leader"]
+    only: ["role:Shift Lead", "role: Leader"]
 `);
     expect(await sharedText("roles.yaml")).toBe(ROLES);
     expect((await lint("--fix")).stdout).toBe("There is nothing to fix.\n");

@@ -157,6 +157,13 @@ export function inlineScalar(value: JsonValue): Scalar {
   return new Scalar(new Written(printScalar(value)));
 }
 
+/** Returns the node of a text in the quotes of another; in double ones if single ones cannot hold it. */
+export function quotedScalar(value: string, { type }: Scalar): Scalar | null {
+  if (type !== Scalar.QUOTE_DOUBLE && type !== Scalar.QUOTE_SINGLE) return null;
+  const isSingle = type === Scalar.QUOTE_SINGLE && !UNPRINTABLE.test(value);
+  return new Scalar(new Written(isSingle ? `'${value.replaceAll("'", "''")}'` : doubleQuoted(value)));
+}
+
 /**
  * Returns a text of several lines as a literal block; null if it has only one line, or if a block would not keep every
  * character.

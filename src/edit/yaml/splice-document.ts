@@ -45,6 +45,7 @@ import {
   newNode,
   newPair,
   noteOn,
+  quotedScalar,
   remarkLines,
 } from "./new-node.ts";
 import {
@@ -189,8 +190,8 @@ const isNested = (item: unknown): boolean => {
 };
 
 /**
- * Returns a new node with the value of a target, and the anchor and the comment of the old one, unless that named its
- * items; an alias of the value stays.
+ * Returns a new node with the value of a target, and the quotes, anchor and comment of the old one, unless that named
+ * its items; an alias of the value stays.
  */
 function updated(
   { anchors, comments }: Editing,
@@ -199,13 +200,15 @@ function updated(
   make: (target: Target) => Node,
 ): Node {
   if (isAlias(node) && isSameJson(anchors.get(node.source), target.value)) return node;
-  const fresh = make(target);
+  const { value } = target;
+  const isLine = isScalar(node) && typeof value === "string" && !value.includes("\n");
+  const fresh = (isLine ? quotedScalar(value, node) : null) ?? make(target);
   if (node === null) return fresh;
   const comment = node.comment ?? null;
   if (!isBlock(node) && !isBlock(fresh) && comment !== noteOn(listOf(before), comments))
     fresh.comment = comment;
   if ("anchor" in node && node.anchor !== undefined) (fresh as Collection).anchor = node.anchor;
-  nameAnchor(anchors, node, target.value);
+  nameAnchor(anchors, node, value);
   return fresh;
 }
 

@@ -97,7 +97,7 @@ test("changes only what differs, and adjusts a shared role in the merchant's own
 
     roles:
       # Nights only.
-      - {name: Night, id: role_n, permissions: [catalog_view], previously: Late}
+      - {name: 'Night', id: role_n, permissions: [catalog_view], previously: Late}
       - name: Cashier
         adjust:
           add: [stock_edit]

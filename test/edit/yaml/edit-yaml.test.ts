@@ -47,6 +47,37 @@ function diffOf(edits: readonly YamlEdit[], text = FILE): string {
   return patch.split("\n").slice(4).join("\n");
 }
 
+test("a text in quotes stays in its quotes", () => {
+  const text = `version: 1
+roles:
+  - name: Lead
+    description: "Leads" # d
+    metadata: { 'a': 'x', "b": "y", c: 'z' }
+checks: [{ can: a, only: ["role:Old", 'b'] }]
+`;
+  const set = (value: string, ...path: readonly (string | number)[]): YamlEdit => ({
+    kind: "set",
+    path,
+    value,
+  });
+  const edits = [
+    set("Leads more", "roles", 0, "description"),
+    set("it's", "roles", 0, "metadata", "a"),
+    set("5", "roles", 0, "metadata", "b"),
+    set("a\u0007", "roles", 0, "metadata", "c"),
+    set("role:New", "checks", 0, "only", 0),
+  ];
+  expect(diffOf(edits, text)).toBe(`@@ -3,4 +3,4 @@
+   - name: Lead
+-    description: "Leads" # d
+-    metadata: { 'a': 'x', "b": "y", c: 'z' }
+-checks: [{ can: a, only: ["role:Old", 'b'] }]
++    description: "Leads more" # d
++    metadata: { 'a': 'it''s', "b": "5", c: "a\\u0007" }
++checks: [{ can: a, only: ["role:New", 'b'] }]
+`);
+});
+
 describe("removing", () => {
   test("a member takes the comments of its own and one blank line", () => {
     expect(diffOf([{ kind: "remove", path: ["members", 1] }])).toMatchInlineSnapshot(`

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, stat } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -55,6 +55,36 @@ async function at(listener: RequestListener, run: (url: string) => Promise<void>
 }
 
 describe("a secret", () => {
+  test("a key and a password that the service repeats are written nowhere", async () => {
+    const [key, password] = ["sk_test_sandbox", "hunter2-hunter2"];
+    const encoded = Buffer.from(`Bearer ${key}`).toString("base64");
+    await inject({
+      kind: "status",
+      status: 400,
+      operation: "members.create",
+      detail: `The request had ${key}, ${encoded} and ${password}.`,
+    });
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}sync: { members: additive }\nmembers:\n  - { email: till@example.com, roles: [role_employee], managed: { nickname: Till, password_env: TILL } }\n`,
+    );
+    const runs = await Promise.all([
+      shop.run(["plan", "mc1.yaml", "--out", "plan.json"], { TILL: password }),
+      shop.run(["apply", "mc1.yaml", "--yes"], { TILL: password }),
+    ]);
+    const folder = join(shop.folder, ".rolecall", "runs");
+    const files = [
+      join(shop.folder, "plan.json"),
+      ...(await readdir(folder)).map((name) => join(folder, name)),
+    ];
+    const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+    const [plan = "", journal = ""] = texts;
+    expect(plan).toContain("till@example.com");
+    expect(journal).toContain("[secret]");
+    const all = [...runs.flatMap(({ stdout, stderr }) => [stdout, stderr]), ...texts].join("\n");
+    for (const secret of [key, password, encoded]) expect(all).not.toContain(secret);
+  });
+
   test("a secret in a file is an error that does not show it", async () => {
     const [key, password] = ["sk_live_0123456789abcdef", "hunter2-hunter2"];
     await shop.write(

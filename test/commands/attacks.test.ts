@@ -177,9 +177,11 @@ describe("a file", () => {
   test("a plan that lets somebody give themselves more shows this as a risk", async () => {
     await shop.write(
       "mc1.yaml",
-      `${HEAD}sync: { roles: additive, members: additive }\nroles:\n  - { name: Helper, permissions: [members_update, payouts_edit_x] }\n  - { name: Paid, permissions: [payouts_edit] }\nmembers:\n  - { email: eve@example.com, roles: [Helper] }\n`,
+      `${HEAD}sync: { roles: additive, members: additive }\nroles:\n  - { name: Helper, permissions: [members_update, payouts_edit_x] }\n  - { name: Paid, permissions: [payouts_edit] }\nmembers:\n  - { email: eve@example.com, roles: [Helper] }\nchecks:\n  - { can: payouts_edit, reach: true, at_most: 1 }\n`,
     );
-    expect((await told("plan")).text).toMatch(/eve@example\.com: .*members_update/);
+    const { text } = await told("plan");
+    expect(text).toMatch(/can newly reach sensitive permissions eve@example\.com: .*payouts_edit,/);
+    expect(text).toContain("check check-at-most: 2 members could reach payouts_edit");
   });
 
   const many = (count: number, text: (n: number) => string): string =>

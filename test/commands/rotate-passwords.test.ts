@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { parse } from "yaml";
 import { openShop, type Shop } from "../support/shop.ts";
 
 const SEED = `merchants:
@@ -80,6 +82,20 @@ test("the workflow that GitHub runs by hand sets passwords, whatever dates the f
   const writes = await shop.writes();
   expect(writes).toHaveLength(2);
   expect(writes.every((one) => one.startsWith("PUT "))).toBe(true);
+});
+
+test("the workflow without a user runs nothing", async () => {
+  const { jobs } = parse(await readFile(WORKFLOW, "utf8")) as {
+    readonly jobs: { readonly passwords: { readonly steps: readonly { readonly run?: string }[] } };
+  };
+  const script = jobs.passwords.steps.at(-1)?.run ?? "";
+  // A PATH without npx: the script has to end before it runs anything.
+  const { status, stdout } = spawnSync("/bin/bash", ["-e", "-c", script], {
+    env: { USERS: " ", PATH: "" },
+    encoding: "utf8",
+  });
+  expect(stdout).toBe("::error::Give at least one address or pattern.\n");
+  expect(status).toBe(1);
 });
 
 test("a disabled user who is named is enabled only with the override that the refusal prints", async () => {

@@ -12880,8 +12880,8 @@ init_action_error();
 function eventContext(env, eventText) {
 	const [owner, repo] = (env["GITHUB_REPOSITORY"] ?? "").split("/");
 	if (!owner || !repo) throw new ActionError("usage", "GITHUB_REPOSITORY is not set: this is not a GitHub workflow.");
-	const payload = record$2(parse$4(eventText));
-	const repository = record$2(payload["repository"]);
+	const payload = record$3(parse$4(eventText));
+	const repository = record$3(payload["repository"]);
 	const serverUrl = env["GITHUB_SERVER_URL"] || "https://github.com";
 	const name = env["GITHUB_EVENT_NAME"] ?? "";
 	return {
@@ -12891,8 +12891,8 @@ function eventContext(env, eventText) {
 		sha: env["GITHUB_SHA"] ?? "",
 		ref: env["GITHUB_REF"] ?? "",
 		before: name === "push" && !/^0+$/.test(string$1(payload["before"]) ?? "0") ? string$1(payload["before"]) : null,
-		pull: name.startsWith("pull_request") ? pullOf$1(record$2(payload["pull_request"])) : null,
-		group: name === "merge_group" ? groupOf(record$2(payload["merge_group"])) : null,
+		pull: name.startsWith("pull_request") ? pullOf$1(record$3(payload["pull_request"])) : null,
+		group: name === "merge_group" ? groupOf(record$3(payload["merge_group"])) : null,
 		defaultBranch: string$1(repository["default_branch"]),
 		isPublic: typeof repository["private"] === "boolean" ? !repository["private"] : null,
 		apiUrl: env["GITHUB_API_URL"] || "https://api.github.com",
@@ -12905,8 +12905,8 @@ function eventContext(env, eventText) {
 	};
 }
 function pullOf$1(pull) {
-	const [head, base] = [record$2(pull["head"]), record$2(pull["base"])];
-	const [headRepo, baseRepo] = [record$2(head["repo"]), record$2(base["repo"])];
+	const [head, base] = [record$3(pull["head"]), record$3(pull["base"])];
+	const [headRepo, baseRepo] = [record$3(head["repo"]), record$3(base["repo"])];
 	const [headSha, baseSha, baseRef] = [
 		string$1(head["sha"]),
 		string$1(base["sha"]),
@@ -12943,7 +12943,7 @@ function parse$4(text) {
 		return {};
 	}
 }
-function record$2(value) {
+function record$3(value) {
 	return typeof value === "object" && value !== null ? value : {};
 }
 function string$1(value) {
@@ -12990,12 +12990,6 @@ function pullOf({ number, head, base, state, merged_at, merge_commit_sha }) {
 		mergedAs
 	};
 }
-function proposalOf(data) {
-	return {
-		...issueOf(data),
-		merged: data.merged_at !== null
-	};
-}
 var GithubError;
 var init_github_api = __esmMin((() => {
 	init_text();
@@ -13030,6 +13024,10 @@ var init_github_api = __esmMin((() => {
 }));
 
 // src/app/project/shard.ts
+/** Returns the merchants in a shard; all of them without one. */
+function inShard(merchants, shard) {
+	return shard ? merchants.filter(({ merchant }) => isInShard(merchant, shard)) : merchants;
+}
 /** Parses `2/5`; `null` if it is not a shard. */
 function readShard(text) {
 	const [, index, count] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
@@ -13077,8 +13075,6 @@ const INPUT_DEFAULTS = {
 	records: "",
 	"allow-public": "false",
 	allow: "",
-	"fail-on": "error",
-	"on-drift": "issue",
 	label: "",
 	shard: "",
 	concurrency: "10",
@@ -13144,16 +13140,6 @@ function readInputs(env) {
 		records: text("records") === "" ? null : choice("records", RECORD_MODES),
 		allowPublic: choice("allow-public", ["true", "false"]) === "true",
 		allow: lines("allow"),
-		failOn: choice("fail-on", [
-			"error",
-			"changes",
-			"drift"
-		]),
-		onDrift: choice("on-drift", [
-			"issue",
-			"pull-request",
-			"none"
-		]),
 		label: label(text("label")),
 		shard,
 		concurrency: number("concurrency", 1, 64),
@@ -13454,9 +13440,10 @@ function idOf({ id, name }) {
 	if (id === null) throw new Error(`role ${name} was not created before it was needed`);
 	return id;
 }
-/** Returns the name of a role, with the id of a predefined one, since files use that. */
-function roleLabel({ id, name }) {
-	return id === `role_${name.toLowerCase()}` ? `${name} (${id})` : name;
+/** Returns the name of a role, with the id of a predefined one, since files use that, and of two live ones of one name. */
+function roleLabel({ id, name }, others) {
+	const isTwin = others.some((other) => other.name === name && other.id !== null && other.id !== id);
+	return id === `role_${name.toLowerCase()}` || id !== null && isTwin ? `${name} (${id})` : name;
 }
 function setOf$1({ keyOf, nameOf, labelOf }) {
 	const without = (items, removed) => {
@@ -13482,11 +13469,14 @@ function setOf$1({ keyOf, nameOf, labelOf }) {
 			added: removed,
 			removed: added
 		}),
-		lines: (items) => items.map(labelOf),
-		changedLines: ({ added, removed }) => ({
-			removed: removed.map(labelOf),
-			added: added.map(labelOf)
-		}),
+		lines: (items) => items.map((item) => labelOf(item, items)),
+		changedLines: ({ added, removed }) => {
+			const labels = (items) => items.map((item) => labelOf(item, [...removed, ...added]));
+			return {
+				removed: labels(removed),
+				added: labels(added)
+			};
+		},
 		surprises: (field, planned, live) => {
 			const names = (items) => items.map((item) => quoteIfNeeded(nameOf(item))).join(", ");
 			const [added, removed] = [without(live, planned), without(planned, live)];
@@ -13521,17 +13511,17 @@ var init_set = __esmMin((() => {
 }));
 
 // src/kernel/fields/text-fields.ts
-var isSame$2, lines$2, text$2, lineKind, proseKind, nameKind;
+var isSame$1, lines$2, text$2, lineKind, proseKind, nameKind;
 var init_text_fields = __esmMin((() => {
 	init_text();
 	init_kind();
-	isSame$2 = (a, b) => (a ?? "") === (b ?? "");
+	isSame$1 = (a, b) => (a ?? "") === (b ?? "");
 	lines$2 = (text) => text ? [text] : [];
 	text$2 = {
 		empty: null,
 		normal: (value) => value,
-		isSame: isSame$2,
-		...undivided(isSame$2),
+		isSame: isSame$1,
+		...undivided(isSame$1),
 		diff: (before, after) => ({
 			before,
 			after: after ?? ""
@@ -13545,10 +13535,10 @@ var init_text_fields = __esmMin((() => {
 			removed: lines$2(before),
 			added: lines$2(after)
 		}),
-		surprises: (field, planned, live) => isSame$2(planned, live) ? [] : [differs(field, quoted(planned ?? ""), quoted(live ?? ""))],
+		surprises: (field, planned, live) => isSame$1(planned, live) ? [] : [differs(field, quoted(planned ?? ""), quoted(live ?? ""))],
 		sent: (value) => value ?? "",
 		content: (value) => value || void 0,
-		reverted: revertedWhole(isSame$2)
+		reverted: revertedWhole(isSame$1)
 	};
 	lineKind = {
 		...text$2,
@@ -13564,7 +13554,7 @@ var init_text_fields = __esmMin((() => {
 		name: "name",
 		empty: "",
 		normal: (value) => value,
-		...undivided(isSame$2),
+		...undivided(isSame$1),
 		diff: (before, after) => ({
 			before,
 			after
@@ -13574,7 +13564,7 @@ var init_text_fields = __esmMin((() => {
 			after: before
 		}),
 		lines: () => [],
-		reverted: revertedWhole(isSame$2)
+		reverted: revertedWhole(isSame$1)
 	};
 }));
 
@@ -13639,33 +13629,6 @@ function undeclaredFields(live, member) {
 		...declaredValues(member)
 	});
 	return fieldDiffs(MEMBER_FIELDS, values, declared).map(({ field }) => field);
-}
-/** Returns an accepted member at the service that is as its entry declares, with roles of some ids. */
-function memberAsDeclared(member, id, roleIds) {
-	const { email, managed } = member;
-	const values = newMemberValues({
-		...declaredValues(member),
-		roles: roleIds.map((role) => ({
-			id: role,
-			name: role
-		}))
-	});
-	const user = {
-		id,
-		email,
-		mfaOnLogin: true,
-		type: managed ? "managed_user" : "user"
-	};
-	return {
-		...heldValues(COMMON_FIELDS, values),
-		id,
-		status: "accepted",
-		user: {
-			...heldValues(MANAGED_FIELDS, values),
-			...user
-		},
-		updatedAt: ""
-	};
 }
 /** Returns a live member with the values of an image; `idOf` returns the id of a role. */
 function liveMemberWith(live, image, idOf) {
@@ -13815,14 +13778,6 @@ function fixedValues(image) {
 /** Returns what fingerprints count of an image. */
 function roleContent(image) {
 	return contents(ROLE_FIELDS, image);
-}
-/** Returns whether a name is that of a role's field. */
-function isRoleField(name) {
-	return name in ROLE_FIELDS;
-}
-/** Returns a custom role at the service that is as its entry declares. */
-function roleAsDeclared(role, id) {
-	return liveRoleOf(roleImage$2(role), id);
 }
 /** Returns a custom role at the service with an image. */
 function liveRoleOf(image, id) {
@@ -14171,7 +14126,7 @@ function toFinding(data) {
 		}
 		case "due-kept": return warning("member", `Access of ${name} that has ended is kept: ${data.because.map(({ message }) => message).join(" ")}`, [...new Set(data.because.map(({ hint }) => hint))].join(" "));
 		case "member-address-gap": return warning("member", `${data.previously} is removed now, since the access of ${name}, the new address, has not begun.`, "To keep the old membership until the new one is accepted, remove \"from\" from the entry.");
-		case "member-former-differs": return warning("member", `The membership of ${name} differs from the entry of ${data.email}, the new address: ${list(data.lacking)}.`, "It is left as it is, and removed once the invitation to the new address is accepted.");
+		case "member-former-differs": return warning("member", `${name}, the previous address of ${data.email}, lacks what the entry declares: ${list(data.lacking)}.`, "The old membership gains nothing; it is removed once the invitation to the new address is accepted.");
 		case "member-former-disabled": return warning("member", `${name} is not invited, since ${data.previously}, the previous address, is disabled at the service; plans do not enable members.`, `To give access to ${name} anyway, remove "previously: ${data.previously}" from the entry; to remove the disabled membership, remove the entry.`);
 		case "member-pin-former": return error("member", `The entry of ${name} is pinned to ${data.id}, the membership of the previous address ${data.previously}.`, `To move the person to ${name}, remove the id. To keep that membership, write "email: ${data.previously}", and remove "previously".`);
 		case "member-pin-left": return warning("member", `The entry of ${name} is pinned to ${data.id}, which has an address under "leavers:", so the entry has no effect.`, "If these are different people, remove the id; otherwise remove the entry.");
@@ -14209,7 +14164,7 @@ function leftOutTexts(because) {
 		const many = because.roles.length > 1;
 		return {
 			reason: `the ${many ? "roles" : "role"} ${list(because.roles.map((role) => `"${role}"`))} ${many ? "do" : "does"} not exist yet.`,
-			hint: `Run "rolecall apply" without --only due: it creates the ${many ? "roles" : "role"} and gives ${many ? "them" : "it"}.`
+			hint: `Run "rolecall apply" without --only due: it creates and assigns the ${many ? "roles" : "role"}.`
 		};
 	}
 	const overrides = because.flatMap(({ override }) => override ?? []);
@@ -14440,6 +14395,18 @@ function openPersonKeys(merchants, liveAddressOf) {
 }
 var init_person = __esmMin((() => {}));
 
+// src/lib/memoized.ts
+/** Returns a function that computes the value of each key once; keys are compared by what `keyOf` returns. */
+function memoized(make, keyOf = (key) => key) {
+	const values = /* @__PURE__ */ new Map();
+	return (key) => {
+		const id = keyOf(key);
+		if (!values.has(id)) values.set(id, make(key));
+		return values.get(id);
+	};
+}
+var init_memoized = __esmMin((() => {}));
+
 // src/kernel/fields/temporary-name.ts
 /** Explains the name to anyone who sees it at the service; the id distinguishes roles that give up the same name. */
 function suffixOf(id) {
@@ -14550,6 +14517,20 @@ var init_scope = __esmMin((() => {
 }));
 
 // src/kernel/rules/access.ts
+/** Returns a function that returns the name of a role, with its id if several of the roles have that name. */
+function titlesOf(roles) {
+	const ids = /* @__PURE__ */ new Map();
+	const shared = /* @__PURE__ */ new Set();
+	for (const { id, name } of roles) {
+		if (ids.has(name) && ids.get(name) !== id) shared.add(name);
+		ids.set(name, id);
+	}
+	return ({ id, name }) => id !== null && shared.has(name) ? withId(name, id) : name;
+}
+/** Returns a role's name with its id. */
+function withId(name, id) {
+	return `${name} (${id})`;
+}
 /** Splits changes into those of roles and those of members. */
 function splitByResource(changes) {
 	return {
@@ -14665,7 +14646,10 @@ function rolesAfter(before, changes, { mergeReplacedRoles }) {
 			permissions: after.permissions,
 			custom: true
 		};
-		roles.set(successor ?? id ?? `new ${name}`, role);
+		roles.set(successor ?? roleKey({
+			id,
+			name
+		}), role);
 	}
 	return roles;
 }
@@ -14675,14 +14659,9 @@ function isActive({ status }) {
 }
 /** Returns a function that returns a member's permissions; members with the same roles share one result. */
 function granting({ roles, removed }, counts = isActive) {
-	const grantedByRoles = /* @__PURE__ */ new Map();
-	return (person) => {
-		if (person === void 0 || !counts(person)) return NOTHING$6;
-		const key = JSON.stringify(person.roles);
-		const granted = grantedByRoles.get(key) ?? grantedBy(person.roles, roles, removed);
-		grantedByRoles.set(key, granted);
-		return granted;
-	};
+	const grantedByRoles = memoized((keys) => grantedBy(keys, roles, removed), (keys) => JSON.stringify(keys));
+	const grantedByList = memoized(grantedByRoles);
+	return (person) => person === void 0 || !counts(person) ? NOTHING$6 : grantedByList(person.roles);
 }
 function grantedBy(keys, roles, removed) {
 	const held = keys.filter((key) => !removed.has(key)).map((key) => roles.get(key) ?? {
@@ -14698,7 +14677,7 @@ function roleKeys$1(changes, { mergeReplacedRoles }) {
 	const replaced = changes.flatMap((change) => change.kind === "replace" ? [change] : []);
 	const byName = new Map(replaced.map(({ name, id }) => [name, id]));
 	const successors = mergeReplacedRoles ? successorsOf(changes) : NO_SUCCESSORS;
-	return ({ id, name }) => id === null ? byName.get(name) ?? `new ${name}` : successors.get(id) ?? id;
+	return (ref) => (ref.id === null ? byName.get(ref.name) : successors.get(ref.id)) ?? roleKey(ref);
 }
 function successorsOf(changes) {
 	return new Map(changes.flatMap((change) => change.kind === "replace" && change.resumed !== null ? [[change.resumed, change.id]] : []));
@@ -14785,8 +14764,10 @@ function pinnedIds({ roles = [] }) {
 }
 var NOTHING$6, NO_SUCCESSORS;
 var init_access = __esmMin((() => {
+	init_memoized();
 	init_text();
 	init_scope();
+	init_set();
 	NOTHING$6 = {
 		permissions: /* @__PURE__ */ new Set(),
 		unknown: []
@@ -14807,13 +14788,6 @@ function severityOf(problem) {
 function isError(problem) {
 	const rule = ruleOf(problem);
 	return rule.severity === "error" && rule.refusal !== true;
-}
-/** Returns the diagnostics that no policy or check makes, by code. */
-function fixedDiagnostics() {
-	return Object.entries(RULES$4).map(([code, rule]) => ({
-		code,
-		...rule
-	}));
 }
 var error$1, warningRule, refusalRule, RULES$4;
 var init_rule_table = __esmMin((() => {
@@ -17031,7 +17005,7 @@ function union(options, params) {
 	});
 }
 // @__NO_SIDE_EFFECTS__
-function record$1(keyType, valueType, params) {
+function record$2(keyType, valueType, params) {
 	if (!valueType || !valueType._zod) return new ZodMiniRecord({
 		type: "record",
 		keyType: /* @__PURE__ */ string(),
@@ -17338,7 +17312,7 @@ var init_text_schemas = __esmMin((() => {
 		type: "integer",
 		minimum: 0
 	});
-	metadata$1 = () => described(record$1(string(), unknown()).check(refine((value) => Object.keys(value).length <= 64, "too-many-metadata")), { maxProperties: 64 });
+	metadata$1 = () => described(record$2(string(), unknown()).check(refine((value) => Object.keys(value).length <= 64, "too-many-metadata")), { maxProperties: 64 });
 	NOT_BLANK = /\S/;
 	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
 	VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -17376,11 +17350,6 @@ function fieldsOf(value) {
 /** Returns a list, or an empty one for any other value. */
 function listOf$1(value) {
 	return Array.isArray(value) ? value : [];
-}
-/** Concatenates lists without copying a single one. */
-function joinLists(lists) {
-	const [first = [], ...otherLists] = lists;
-	return otherLists.length === 0 ? first : lists.flat();
 }
 /** Returns text that is not blank, else null. */
 function textOf$3(value) {
@@ -17563,11 +17532,6 @@ var init_check_at_most = __esmMin((() => {
 				}
 			}];
 		},
-		counts: (check, context) => ({
-			holders: holdersOf$2(check, context),
-			limit: check.atMost,
-			bound: "most"
-		}),
 		looser({ can, atMost }, others, reach) {
 			const now = Math.min(...others.map((other) => other.atMost));
 			if (now <= atMost) return [];
@@ -17860,18 +17824,6 @@ var init_check_only = __esmMin((() => {
 	};
 }));
 
-// src/lib/memoized.ts
-/** Returns a function that computes the value of each key once; keys are compared by what `keyOf` returns. */
-function memoized(make, keyOf = (key) => key) {
-	const values = /* @__PURE__ */ new Map();
-	return (key) => {
-		const id = keyOf(key);
-		if (!values.has(id)) values.set(id, make(key));
-		return values.get(id);
-	};
-}
-var init_memoized = __esmMin((() => {}));
-
 // src/model/desired.ts
 var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
 var init_desired = __esmMin((() => {
@@ -18107,13 +18059,6 @@ var init_every_check_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/checks.ts
-/** Returns the diagnostics of checks, by code. */
-function diagnosticsOfChecks() {
-	return Object.entries(FORMS$1).map(([kind, { diagnostic }]) => ({
-		code: `check-${kind}`,
-		...diagnostic
-	}));
-}
 function formOf({ kind }) {
 	return FORMS$1[kind];
 }
@@ -18329,7 +18274,7 @@ var init_dates = __esmMin((() => {
 function asSet(values) {
 	return [...new Set(values.map((value) => canonicalJson(value)))].sort(byCodeUnit);
 }
-function distinct$2(items) {
+function distinct$3(items) {
 	return [...new Set(items)];
 }
 function texts$2(written) {
@@ -18346,8 +18291,8 @@ function listed$1(what, written) {
 /** A list of names, or of other texts. */
 function textList(what) {
 	return {
-		combine: (written) => distinct$2(written.flatMap(texts$2)),
-		renamed: (value, nameOf) => what === "role" ? distinct$2(value.map(nameOf)) : value,
+		combine: (written) => distinct$3(written.flatMap(texts$2)),
+		renamed: (value, nameOf) => what === "role" ? distinct$3(value.map(nameOf)) : value,
 		meaning: asSet,
 		readable: texts$2,
 		names: (written) => listed$1(what, written),
@@ -18428,7 +18373,7 @@ var init_setting_kinds = __esmMin((() => {
 	};
 	none = () => [];
 	allowList = {
-		combine: (written) => written.length === 0 ? void 0 : distinct$2(written.flatMap(texts$2)),
+		combine: (written) => written.length === 0 ? void 0 : distinct$3(written.flatMap(texts$2)),
 		renamed: (value) => value,
 		meaning: (value) => value && asSet(value),
 		readable: (written) => Array.isArray(written) && written.every((item) => textOf$3(item) !== null) ? written : void 0,
@@ -18439,7 +18384,7 @@ var init_setting_kinds = __esmMin((() => {
 	};
 	roleSets = {
 		combine: (written) => written.flatMap((sets) => listOf$1(sets).map(texts$2)),
-		renamed: (value, nameOf) => value.map((roles) => distinct$2(roles.map(nameOf))),
+		renamed: (value, nameOf) => value.map((roles) => distinct$3(roles.map(nameOf))),
 		meaning: (value) => asSet(value.map(asSet)),
 		readable: (written) => listOf$1(written).map((roles) => texts$2(listOf$1(roles))),
 		names: (written) => listOf$1(written).flatMap((roles, index) => listed$1("role", roles).map((name) => ({
@@ -18477,11 +18422,11 @@ var init_setting_kinds = __esmMin((() => {
 	};
 	patternLists = {
 		combine: (written) => ({
-			roles: distinct$2(written.flatMap((lists) => texts$2(fieldsOf(lists)["roles"]))),
-			members: distinct$2(written.flatMap((lists) => texts$2(fieldsOf(lists)["members"])))
+			roles: distinct$3(written.flatMap((lists) => texts$2(fieldsOf(lists)["roles"]))),
+			members: distinct$3(written.flatMap((lists) => texts$2(fieldsOf(lists)["members"])))
 		}),
 		renamed: ({ roles, members }, nameOf) => ({
-			roles: distinct$2(roles.flatMap((role) => [role, nameOf(role)])),
+			roles: distinct$3(roles.flatMap((role) => [role, nameOf(role)])),
 			members
 		}),
 		meaning: ({ roles, members }) => [asSet(roles), asSet(members)],
@@ -18543,7 +18488,6 @@ var init_email_domains = __esmMin((() => {
 		...emailDomainsSetting,
 		diagnostics: { "policy-email-domain": refusalRule("Members' addresses must be in the allowed domains (`email_domains`).") },
 		codes: ["email-domains"],
-		ofAddresses: true,
 		list: (domains) => domains === void 0 ? [] : [{
 			text: `email_domains: ${domains.join(", ") || "none"}`,
 			keys: [],
@@ -18551,7 +18495,6 @@ var init_email_domains = __esmMin((() => {
 			violated: KEY$2,
 			alone: domains
 		}],
-		counts: () => [],
 		looser(before, after) {
 			if (before === void 0) return [];
 			if (after === void 0) return ["addresses may be in any domain"];
@@ -18675,7 +18618,6 @@ var init_escalation = __esmMin((() => {
 		...escalationSetting,
 		codes: [],
 		list: () => [],
-		counts: () => [],
 		looser: (before, after) => WAYS.flatMap(([key, does]) => missingFrom(before?.[key] ?? DEFAULT_ESCALATION[key], after?.[key] ?? DEFAULT_ESCALATION[key], (permission) => `checks no longer count that ${permission} lets somebody ${does}`)),
 		isOff: () => true,
 		judge: () => []
@@ -18717,7 +18659,6 @@ var init_forbid_permissions = __esmMin((() => {
 			violated: KEY$1,
 			alone: permissions
 		}],
-		counts: () => [],
 		looser: (before, after) => missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
 		isOff: (permissions) => permissions.length === 0,
 		judge(permissions, { access, enforcedBy }) {
@@ -19148,7 +19089,7 @@ var init_max_gains_setting = __esmMin((() => {
 	init_amount();
 	init_sensitive();
 	init_setting_kinds();
-	gainLimitsSchema = record$1(text$1(), union([amountSchema, strictObject({
+	gainLimitsSchema = record$2(text$1(), union([amountSchema, strictObject({
 		at_most: amountSchema,
 		reach: optional$1(literal(true))
 	})]));
@@ -19286,7 +19227,6 @@ var init_max_gains = __esmMin((() => {
 				reach: limit.reach === true
 			}
 		})),
-		counts: () => [],
 		looser: (before, after) => looserGains(effective(before), effective(after), LEAST),
 		refuse(limits, guarded) {
 			const { impact, changes, files, merchant, scope } = guarded;
@@ -19349,7 +19289,7 @@ var init_max_holders_setting = __esmMin((() => {
 		section: "policies",
 		acrossMerchants: true,
 		key: "max_holders",
-		schema: optional(record$1(text$1(), count$2()), {
+		schema: optional(record$2(text$1(), count$2()), {
 			title: "Most holders",
 			description: "Maximum number of holders, by role name or id.",
 			default: {},
@@ -19382,11 +19322,6 @@ var init_max_holders = __esmMin((() => {
 			entry: null,
 			violated: `max-holders ${role}`,
 			alone: { [role]: max }
-		})),
-		counts: (limits, context) => Object.entries(limits).map(([role, max]) => ({
-			holders: holdersBy(role, context.counted, context),
-			limit: max,
-			bound: "most"
 		})),
 		looser: (before, after) => Object.entries(before).flatMap(([role, max]) => {
 			const now = after[role];
@@ -19829,7 +19764,6 @@ var init_max_removals = __esmMin((() => {
 				limit
 			}
 		}],
-		counts: () => [],
 		looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) => isMore(before, after, 3) ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`] : [],
 		refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
 			const accepted = new Map(after.people.flatMap(({ status, email, roles }) => status === "accepted" && email ? [[email.toLowerCase(), roles]] : []));
@@ -19879,6 +19813,11 @@ var init_max_removals = __esmMin((() => {
 }));
 
 // src/model/errors.ts
+/** Returns a caught error that is a failure of the environment; throws any other one again. */
+function rolecallErrorOf(error) {
+	if (error instanceof RolecallError) return error;
+	throw error;
+}
 var RolecallError;
 var init_errors = __esmMin((() => {
 	RolecallError = class extends Error {
@@ -20057,13 +19996,19 @@ function roleSums(before, after, touched) {
 	}
 	const other = new Map([...more].filter(([, sum]) => sum !== 0));
 	if (other.size === 0) return [];
+	const roles = new Map([...before.roles, ...after.roles]);
+	const titleOf = titlesOf(roles.values());
 	const had = /* @__PURE__ */ new Map();
 	for (const person of before.people) countRoles(person, 1, had);
-	return [...other].map(([key, sum]) => ({
-		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
-		before: had.get(key) ?? 0,
-		after: (had.get(key) ?? 0) + sum
-	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
+	return [...other].map(([key, sum]) => {
+		const role = roles.get(key);
+		const count = had.get(key) ?? 0;
+		return {
+			name: role === void 0 ? key : titleOf(role),
+			before: count,
+			after: count + sum
+		};
+	}).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
 }
 function countRoles(person, by, counts, removed = NONE$5) {
 	if (person === void 0 || !isActive(person)) return;
@@ -20127,7 +20072,7 @@ var init_min_holders_setting = __esmMin((() => {
 	minHoldersSetting = {
 		section: "guards",
 		key: "min_holders",
-		schema: optional(record$1(text$1(), count$2()), {
+		schema: optional(record$2(text$1(), count$2()), {
 			title: "Fewest holders",
 			description: "Minimum number of accepted holders, by role name or id, counted with and without service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
 			default: { role_owner: 1 },
@@ -20294,7 +20239,6 @@ var init_min_holders = __esmMin((() => {
 	init_values();
 	init_access();
 	init_impact();
-	init_judged();
 	init_min_holders_setting();
 	OWNER = "role_owner";
 	OWNERS = 1;
@@ -20330,14 +20274,6 @@ var init_min_holders = __esmMin((() => {
 				}
 			}));
 		},
-		counts: (settings, context) => Object.entries(settings ?? {}).flatMap(([role, min]) => {
-			const holders = holdersBy(role, context.index, context).filter((person) => isAccepted$1(person) || person.status === "invited");
-			return [holders.filter(isPerson), holders].map((counted) => ({
-				holders: counted,
-				limit: min,
-				bound: "fewest"
-			}));
-		}),
 		looser(before, after) {
 			const needed = minimumsOf(after);
 			return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
@@ -20478,7 +20414,6 @@ var init_protect = __esmMin((() => {
 				glob
 			}
 		}))],
-		counts: () => [],
 		looser: (before, after, { matches, nameOf }) => ["roles", "members"].flatMap((key) => {
 			return (key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members).filter((name) => !isCovered(name, after[key], matches)).map((name) => `${matchedBy(key, name)} no longer protected`);
 		}),
@@ -20548,7 +20483,7 @@ var init_require_mfa_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/require-mfa.ts
-function keyOf$11(role) {
+function keyOf$9(role) {
 	return `require-mfa ${role}`;
 }
 /** Returns the holders of roles that require MFA, except service accounts, which nobody logs in as. */
@@ -20571,14 +20506,13 @@ var init_require_mfa = __esmMin((() => {
 			text: `require_mfa: ${role}`,
 			keys: [],
 			entry: role,
-			violated: keyOf$11(role),
+			violated: keyOf$9(role),
 			alone: [role]
 		})),
-		counts: () => [],
 		looser: (before, after) => missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
 		isOff: (roles) => roles.length === 0,
 		judge: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
-			rule: keyOf$11(role),
+			rule: keyOf$9(role),
 			subject: subjectOf$1(person),
 			extent: [],
 			check: null,
@@ -20592,7 +20526,7 @@ var init_require_mfa = __esmMin((() => {
 				role,
 				invited: UNACCEPTED.has(status)
 			},
-			rule: keyOf$11(role),
+			rule: keyOf$9(role),
 			live: `MFA of ${name} is not known.`,
 			inFiles: (times) => `Not known from the files: MFA of ${counted(times, "holder")} of "${role}".`
 		}))
@@ -20633,7 +20567,7 @@ var init_require_until_setting = __esmMin((() => {
 	requireUntilSetting = {
 		section: "policies",
 		key: "require_until",
-		schema: optional(union([array(text$1()), record$1(text$1(), matching(PERIOD, "bad-period"))]), {
+		schema: optional(union([array(text$1()), record$2(text$1(), matching(PERIOD, "bad-period"))]), {
 			title: "End required",
 			description: "Roles that must be granted with an end date: a list, or a limit for each role on the length of a new grant, in weeks (w), days (d) or hours (h), from now or from its beginning.",
 			default: [],
@@ -20653,7 +20587,7 @@ function judgeEnds() {
 		compare: compareGrants
 	};
 }
-function keyOf$10(role) {
+function keyOf$8(role) {
 	return `require-until ${role}`;
 }
 /** Returns the grants that last longer than the policy allows: counted from their beginning, or else from now. */
@@ -20684,7 +20618,7 @@ function longGrants(ends, { desired, find, now }) {
 			severity: "warning"
 		};
 		return [{
-			rule: keyOf$10(role),
+			rule: keyOf$8(role),
 			refusal,
 			breach,
 			member,
@@ -20762,10 +20696,9 @@ var init_require_until = __esmMin((() => {
 			text: `require_until: ${role}`,
 			keys: [],
 			entry: role,
-			violated: keyOf$10(role),
+			violated: keyOf$8(role),
 			alone: { [role]: longest }
 		})),
-		counts: () => [],
 		looser: (before, after) => [...Object.keys(before).flatMap((role) => Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`]), ...Object.entries(before).flatMap(([role, longest]) => {
 			const now = after[role];
 			if (longest === null || now === void 0 || now !== null && now.ms <= longest.ms) return [];
@@ -20789,7 +20722,7 @@ var init_require_until = __esmMin((() => {
 					const hint = HINTS$2[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
 					const refusal = (tense) => policyRefusal("require-until", "member", name, `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`, hint);
 					return [{
-						rule: keyOf$10(role),
+						rule: keyOf$8(role),
 						subject: subjectOf$1(person),
 						extent: [],
 						check: null,
@@ -20837,10 +20770,10 @@ var init_separate_setting = __esmMin((() => {
 
 // src/kernel/rules/separate.ts
 /** Leaves out duplicate sets, which are one rule. */
-function distinct$1(sets) {
-	return [...new Map(sets.map((roles) => [keyOf$9(roles), roles])).values()];
+function distinct$2(sets) {
+	return [...new Map(sets.map((roles) => [keyOf$7(roles), roles])).values()];
 }
-function keyOf$9(roles) {
+function keyOf$7(roles) {
 	return `separate ${JSON.stringify(roles)}`;
 }
 function refusalOf$2(name, roles, isPlan) {
@@ -20859,14 +20792,13 @@ var init_separate = __esmMin((() => {
 		...separateSetting,
 		diagnostics: { "policy-separate": refusalRule("Nobody may hold two roles that must be separate (`separate`).") },
 		codes: ["separate"],
-		list: (sets) => distinct$1(sets).map((roles) => ({
+		list: (sets) => distinct$2(sets).map((roles) => ({
 			text: `separate: ${roles.join(", ")}`,
 			keys: [],
 			entry: roles,
-			violated: keyOf$9(roles),
+			violated: keyOf$7(roles),
 			alone: [roles]
 		})),
-		counts: () => [],
 		/** Describes the pairs that no set contains any more; on one line if no set is left. */
 		looser: (before, after) => before.flatMap((roles) => {
 			const pairs = roles.flatMap((first, index) => roles.slice(index + 1).map((other) => [first, other]));
@@ -20877,8 +20809,8 @@ var init_separate = __esmMin((() => {
 		isOff: (sets) => sets.length === 0,
 		judge(sets, context) {
 			const { index, find } = context;
-			return distinct$1(sets).flatMap((roles) => {
-				const rule = keyOf$9(roles);
+			return distinct$2(sets).flatMap((roles) => {
+				const rule = keyOf$7(roles);
 				const names = new Map(roles.map((role) => [find(role), role]).sort(by(([, role]) => role)));
 				const held = /* @__PURE__ */ new Map();
 				for (const name of names.values()) for (const person of holdersBy(name, index, context)) {
@@ -21113,8 +21045,7 @@ function listPolicies(policies) {
 			return {
 				...listed(policy, entry),
 				path,
-				alone,
-				isOfAccess: policy.ofAddresses !== true
+				alone
 			};
 		});
 	});
@@ -21146,24 +21077,12 @@ function withoutDefaults(guards, isOff) {
 		...Object.fromEntries(off)
 	};
 }
-/** Returns all diagnostics by code, for reference documentation. */
-function diagnosticTable() {
-	const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) => Object.entries(diagnostics).map(([code, rule]) => ({
-		code,
-		...rule
-	})));
-	return [
-		...fixedDiagnostics(),
-		...ofPolicies,
-		...diagnosticsOfChecks()
-	].toSorted((a, b) => a.code < b.code ? -1 : 1);
-}
 /** Returns the keys in a file that lead to the rule with a refusal's code; `undefined` if no file sets it. */
 function pathOfCode(code) {
 	const rule = BY_CODE.get(code);
 	return rule && [rule.section, rule.key];
 }
-function causes(guard, { keys: [key], item }, refusal, context) {
+function causes$1(guard, { keys: [key], item }, refusal, context) {
 	return guard.causes?.(item, refusal, context) ?? refusal.key === key;
 }
 /** Returns whether guards set the rule behind a refusal, rather than relying on its default. */
@@ -21176,7 +21095,7 @@ function isSet(refusal, guards) {
 		matches: () => false,
 		items: entries.map(({ item }) => item)
 	};
-	return value !== void 0 && entries.some((entry) => !isDefault(entry.item) && causes(guard, entry, refusal, context));
+	return value !== void 0 && entries.some((entry) => !isDefault(entry.item) && causes$1(guard, entry, refusal, context));
 }
 /**
 * Returns whether a file sets the rule behind a refusal to the value that applies to the merchant; files may have
@@ -21194,6 +21113,10 @@ function decides({ code }, guards, file) {
 function guardOfCode(code) {
 	return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
 }
+/** Returns the roles in guards that defer removals, to keep enough holders of these roles. */
+function rolesKeptBy(guards) {
+	return guardsIn(guards).flatMap(({ guard, value }) => guard.withhold === void 0 ? [] : guard.kind.names(value).flatMap(({ what, text }) => what === "role" ? text : []));
+}
 /** Returns whether a refusal comes from a guard that judges losses of access. */
 function isOfLoss({ code }) {
 	return code === "self-lockout" || guardOfCode(code)?.keepsAccess === true;
@@ -21206,7 +21129,7 @@ function refusalOfUndo(refusal, enforcedBy) {
 		hint: guardOfCode(code)?.undoHints?.[code]?.(enforcedBy) ?? UNDO_HINTS[code] ?? hint
 	};
 }
-var POLICIES, GUARDS, POLICY_LIST, GUARD_LIST, RULES$3, NO_GUARDS, BY_CODE;
+var POLICIES, GUARDS, POLICY_LIST, GUARD_LIST, RULES$3, BY_CODE;
 var init_every_rule = __esmMin((() => {
 	init_json_text();
 	init_refusals();
@@ -21243,7 +21166,6 @@ var init_every_rule = __esmMin((() => {
 	POLICY_LIST = Object.entries(POLICIES);
 	GUARD_LIST = Object.entries(GUARDS);
 	RULES$3 = [...POLICY_LIST, ...GUARD_LIST].map(([, rule]) => rule);
-	NO_GUARDS = Object.fromEntries(GUARD_LIST.map(([name, { off }]) => [name, off]));
 	BY_CODE = new Map(RULES$3.flatMap((rule) => rule.codes.map((code) => [code, rule])));
 }));
 
@@ -21298,51 +21220,15 @@ var init_judge_policies = __esmMin((() => {
 function violationsIn(rules, judged) {
 	return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
 }
-/**
-* Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
-* existing violations that it leaves or improves are warnings.
-*/
-function judgePlan(rules, after, { before, declared }) {
-	const findingData = [...unknownToPolicies(rules, after).map(({ finding }) => finding), ...unknownToChecks(rules, after).map((data) => ({
-		code: "check-unknown",
-		...data
-	}))];
-	const violations = violationsIn(rules, after);
-	if (violations.length === 0) return {
-		refusals: [],
-		findings: [],
-		findingData
-	};
-	const violationsBefore = byKey$1(violationsIn(rules, {
-		access: before,
-		settled: before,
-		find: after.find
-	}));
-	const ownViolations = byKey$1(declared());
-	const existing = (violation) => {
-		const old = violationsBefore.get(keyOf$8(violation));
-		const isOwn = keysOf$1(violation).some((key) => ownViolations.has(key));
-		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
-	};
-	return {
-		refusals: violations.flatMap((violation) => existing(violation) === null ? [violation.refusal("plan")] : []),
-		findings: violations.flatMap((violation) => {
-			const old = existing(violation);
-			return old === null ? [] : [toExistingViolation(violation.refusal(isSame$1(violation, old) ? "live" : "plan"))];
-		}),
-		findingData
-	};
-}
 /** Returns the violations of live access, as refusals in the present tense. */
 function judgeLive(rules, judged) {
 	return violationsIn(rules, judged).map((violation) => violation.refusal("live"));
 }
 /** Returns whether a violation is no worse than it was. */
 function isNoWorse({ extent }, old) {
-	return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
-}
-function isSame$1({ extent }, old) {
-	return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
+	if (extent.length < old.extent.length) return true;
+	const items = new Set(old.extent);
+	return extent.every((item) => items.has(item));
 }
 /** Indexes violations by key; those of several memberships of one address are joined. */
 function byKey$1(violations) {
@@ -21357,9 +21243,10 @@ function byKey$1(violations) {
 	return byKey;
 }
 /** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
-function keyOf$8(violation) {
+function keyOf$6(violation) {
 	return keysOf$1(violation)[0] ?? "";
 }
+/** Returns the keys of a violation, by its subject's id and its name. */
 function keysOf$1({ rule, subject }) {
 	if (subject === null) return [rule];
 	return [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null).map((key) => `${rule}\n${key}`);
@@ -31647,7 +31534,12 @@ var init_js_yaml = __esmMin((() => {
 */
 function parseFast(text, size = CHUNK_SIZE) {
 	const chunks = parseChunks(text, size);
-	return chunks && parsedOf(chunks);
+	const value = chunks && mergeChunks(chunks);
+	return value && {
+		value,
+		readable: true,
+		problems: []
+	};
 }
 /** Parses a plain text in chunks of about `size` UTF-16 units; null if any chunk is not plain or not valid. */
 function parseChunks(text, size) {
@@ -31671,14 +31563,6 @@ function parseChunk(text) {
 	} catch {
 		return null;
 	}
-}
-function parsedOf(chunks) {
-	const value = mergeChunks(chunks);
-	return value === null ? null : {
-		value,
-		readable: true,
-		problems: []
-	};
 }
 /** Merges chunks: further members, and after the last of them perhaps other keys. */
 function mergeChunks(chunks) {
@@ -32181,7 +32065,7 @@ function checked({ code, output, errors }) {
 	if (code === 0) return output;
 	if (code === null) throw new GitError("usage", `${oneLine(errors)}.`);
 	const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
-	const why = oneLine(withoutCredentials(said.slice(0, 3).join(" "))).replace(/^(fatal|error): /, "");
+	const why = oneLine(withoutCredentials(said.slice(0, 3).map((line) => line.trim()).join(" "))).replace(/^(fatal|error): /, "");
 	throw new GitError(DENIED.test(errors) ? "forbidden" : "network", `git: ${(why || `git ended with ${code}`).replace(/\.$/, "")}.`);
 }
 /** Returns a text without the credentials in its URLs. */
@@ -32333,16 +32217,17 @@ function openRefs({ url, prefix, authorization }, effects) {
 			]);
 			if (end.code === 1 && end.errors.trim() === "") return /* @__PURE__ */ new Map();
 			checked(end);
-			const patterns = names.map((name) => `${prefix}/${name.replace(/^\*$/, "")}`);
+			const patterns = names.map((name) => `${prefix}/${name.replace(/(^|\/)\*$/, "$1")}`);
 			const listed = await git([
 				"for-each-ref",
-				"--format=%(objectname) %(refname)",
+				"--format=%(objecttype) %(objectname) %(refname)",
 				...patterns
 			]);
-			return new Map(lines$1(listed).map((line) => {
-				const [commit = "", name = ""] = line.split(" ");
+			return new Map(lines$1(listed).flatMap((line) => {
+				const [type, commit = "", name = ""] = line.split(" ");
+				if (type !== "commit") return [];
 				fetched.add(commit);
-				return [name.slice(prefix.length + 1), commit];
+				return [[name.slice(prefix.length + 1), commit]];
 			}));
 		},
 		history: async (name) => {
@@ -32647,7 +32532,7 @@ function openRunRecords(refs, key, sleep) {
 			throw new RolecallError("conflict", `The ref of ${name} could not be created.`);
 		}
 		const [found] = await refs.describe([now]);
-		if (found?.tree === tree) return {
+		if (found?.tree === tree && partsOf$4(found.message).text === text) return {
 			...written,
 			commit: now
 		};
@@ -33140,7 +33025,7 @@ function toRawFile(file, value) {
 		fields,
 		roles: roles.filter((entry) => !isAdjustment(entry)).map(({ index, role }) => rawRole(file, index, role)),
 		adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
-		members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
+		members: members.map((member, index) => rawMember(file, index, member, grantsOf)),
 		leavers: listOf$1(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
 	};
 }
@@ -33148,6 +33033,14 @@ function toRawFile(file, value) {
 function locationOf(file, path) {
 	return {
 		at: "value",
+		file,
+		path
+	};
+}
+/** Returns the location of a key in a file. */
+function keyLocation(file, path) {
+	return {
+		at: "key",
 		file,
 		path
 	};
@@ -33196,22 +33089,18 @@ function rawAdjustment(file, index, fields) {
 		fields
 	};
 }
-function rawMember(file, index, fields, grants) {
+function rawMember(file, index, fields, grantsOf) {
 	const email = textOf$3(fields["email"]);
-	const roles = fields["roles"];
 	return {
 		file,
 		index,
 		email,
 		address: email === null ? null : email.toLowerCase(),
 		id: textOf$3(fields["id"]),
-		previously: fields["previously"] === void 0 ? NO_TEXTS : [fields["previously"]].flat().flatMap((address) => textOf$3(address)?.toLowerCase() ?? []),
-		begin: rawBegin(fields, () => ["members", index]),
-		end: rawEnd(fields, () => ["members", index]),
+		previously: [fields["previously"]].flat().flatMap((address) => textOf$3(address)?.toLowerCase() ?? []),
+		...rawDates(fields, ["members", index]),
 		suspended: rawSuspension(fields["suspended"], index),
-		rolesComplete: Array.isArray(roles) && grants.length === roles.length,
-		grants,
-		repeated: isAnyTwice(grants),
+		...grantsOf(fields["roles"], index),
 		fields
 	};
 }
@@ -33231,19 +33120,17 @@ function rawLeaver(file, index, fields) {
 * one list: of 100,000 members nearly all do.
 */
 function grantReader() {
-	const grantsByList = /* @__PURE__ */ new Map();
-	return (roles, member) => {
+	const read = (roles, member) => {
 		const list = listOf$1(roles);
-		const read = () => list.map((value, index) => rawGrant(value, index, member)).filter((grant) => grant !== null);
-		if (!list.every((value) => typeof value === "string")) return read();
-		const names = JSON.stringify(list);
-		const grants = grantsByList.get(names) ?? read();
-		grantsByList.set(names, grants);
-		return grants;
+		const grants = list.flatMap((value, index) => rawGrant(value, index, member) ?? []);
+		return {
+			rolesComplete: Array.isArray(roles) && grants.length === list.length,
+			grants,
+			repeated: new Set(grants.map(({ role }) => role)).size < grants.length
+		};
 	};
-}
-function isAnyTwice(grants) {
-	return grants.length > LINEAR_SEARCH_LIMIT ? new Set(grants.map(({ role }) => role)).size < grants.length : grants.some(({ role }, index) => grants.findIndex((other) => other.role === role) < index);
+	const readNames = memoized((names) => read(names, 0), JSON.stringify);
+	return (roles, member) => listOf$1(roles).every((value) => typeof value === "string") ? readNames(roles) : read(roles, member);
 }
 function rawGrant(value, index, member) {
 	const name = textOf$3(value);
@@ -33260,13 +33147,7 @@ function rawGrant(value, index, member) {
 		role,
 		index,
 		bare: false,
-		begin: rawBegin(fields, () => [
-			"members",
-			member,
-			"roles",
-			index
-		]),
-		end: rawEnd(fields, () => [
+		...rawDates(fields, [
 			"members",
 			member,
 			"roles",
@@ -33276,31 +33157,22 @@ function rawGrant(value, index, member) {
 }
 function rawSuspension(value, member) {
 	if (value === void 0 || value === false) return null;
-	const fields = fieldsOf(value);
-	const path = () => [
+	return rawDates(fieldsOf(value), [
 		"members",
 		member,
 		"suspended"
-	];
-	return {
-		begin: rawBegin(fields, path),
-		end: rawEnd(fields, path)
-	};
+	]);
 }
-function rawBegin(fields, path) {
-	const from = fields["from"];
-	if (from === void 0) return null;
+function rawDates({ from, until }, path) {
 	return {
-		from: typeof from === "string" ? parseFrom(from) : null,
-		path: [...path(), "from"]
-	};
-}
-function rawEnd(fields, path) {
-	const until = fields["until"];
-	if (until === void 0) return null;
-	return {
-		until: typeof until === "string" ? parseUntil(until) : null,
-		path: [...path(), "until"]
+		begin: from === void 0 ? null : {
+			from: typeof from === "string" ? parseFrom(from) : null,
+			path: [...path, "from"]
+		},
+		end: until === void 0 ? null : {
+			until: typeof until === "string" ? parseUntil(until) : null,
+			path: [...path, "until"]
+		}
 	};
 }
 /** Returns the names of roles by their previous names and pinned ids. */
@@ -33336,13 +33208,11 @@ function currentAddresses(entries) {
 	}
 	return new Map([...renamed].filter(([, person]) => !renamed.has(person) && !twice.has(person)));
 }
-var NO_TEXTS, LINEAR_SEARCH_LIMIT;
 var init_raw_file = __esmMin((() => {
+	init_memoized();
 	init_live();
 	init_dates();
 	init_values();
-	NO_TEXTS = [];
-	LINEAR_SEARCH_LIMIT = 8;
 }));
 
 // src/edit/format/print-document.ts
@@ -33500,7 +33370,8 @@ function ownEnd(tokens, indent) {
 /** Attaches comments to the entries that they move with: those above a list's first entry, and those beside a key. */
 function settle(node) {
 	if (!(0, import_dist$6.isMap)(node) && !(0, import_dist$6.isSeq)(node)) return;
-	if (node.flow !== true) keepBlankLine(node);
+	if (node.flow === true) settleLast(node);
+	else keepBlankLine(node);
 	for (const [index, item] of node.items.entries()) {
 		const head = isEntry(item) ? headOf$1(item) : null;
 		if (head !== null) {
@@ -33515,7 +33386,7 @@ function settlePair({ key, value, srcToken }) {
 	if (!(0, import_dist$6.isScalar)(key) || !(0, import_dist$6.isNode)(value)) return;
 	value.spaceBefore = false;
 	let above = value.commentBefore ?? "";
-	if (above !== "" && besideKey(srcToken)) {
+	if (above !== "" && isBeside(srcToken?.sep)) {
 		const [beside, ...below] = above.split("\n");
 		key.comment = beside ?? "";
 		above = below.join("\n").replace(/^\n+/, "");
@@ -33528,9 +33399,21 @@ function settlePair({ key, value, srcToken }) {
 		setHead(head, joinComments(above, head.commentBefore ?? ""));
 	}
 }
-/** Returns true if the first comment after a key is on its line. */
-function besideKey(source) {
-	return (source?.sep?.find(({ type }) => type === "comment" || type === "newline"))?.type === "comment";
+/** Returns true if a comment comes before the first line break. */
+function isBeside(tokens = []) {
+	return tokens.find(({ type }) => type === "comment" || type === "newline")?.type === "comment";
+}
+/** Attaches the comment behind the last comma in brackets to the entry in front of it. */
+function settleLast(node) {
+	const source = node.srcToken;
+	const rest = source?.type === "flow-collection" ? source.items.at(-1) : void 0;
+	const last = node.items.at(-1);
+	const owner = (0, import_dist$6.isPair)(last) ? last.value ?? last.key : last;
+	if (rest === void 0 || rest.key || rest.sep || rest.value) return;
+	if (!node.comment || !(0, import_dist$6.isNode)(owner) || owner.comment || !isBeside(rest.start)) return;
+	const [beside = "", ...below] = node.comment.split("\n");
+	owner.comment = beside;
+	node.comment = below.length === 0 ? null : below.join("\n");
 }
 /** Keeps the blank line before a comment that ends a block. */
 function keepBlankLine(node) {
@@ -33826,7 +33709,7 @@ var merchant_schema_default = {
 						"required": ["for"],
 						"additionalProperties": false,
 						"title": "Renewal period",
-						"description": "For how long after the entry's last change expired invitations of a listed member are renewed.",
+						"description": "How long after the last change of its entry a listed member's expired invitation is renewed.",
 						"examples": [{ "for": "30d" }]
 					}]
 				},
@@ -35487,8 +35370,8 @@ var init_target = __esmMin((() => {
 }));
 
 // src/edit/yaml/block-changes.ts
-/** Compares the entries of a block with a target. */
-function changeOf(entries, target, path) {
+/** Compares the entries of a list or mapping with a target. */
+function entryChanges(entries, target, path) {
 	const indexes = new Map(entries.map(({ key }, index) => [key ?? index, index]));
 	if (indexes.size < entries.length) throw new EditRefused("unsupported", path);
 	const kept = /* @__PURE__ */ new Map();
@@ -35578,11 +35461,11 @@ var init_block_changes = __esmMin((() => {
 	init_target();
 }));
 
-// src/edit/yaml/block-ranges.ts
-/** Returns the entries of a block with their ranges. */
-function blockEntries(block) {
-	const items = block.srcToken.items.filter(isEntryToken);
-	return block.items.map((item, index) => {
+// src/edit/yaml/entry-ranges.ts
+/** Returns the entries of a list or mapping with their ranges. */
+function entryRanges(collection) {
+	const items = collection.srcToken.items.filter(isEntryToken);
+	return collection.items.map((item, index) => {
 		const entry = item;
 		const token = items[index];
 		return {
@@ -35595,9 +35478,9 @@ function blockEntries(block) {
 		};
 	});
 }
-/** Returns whether an item of a block is more than comments at the end of the block. */
+/** Returns whether an item is more than comments, or the comma, at the end of a collection. */
 function isEntryToken({ start, key, sep, value }) {
-	return Boolean(key || sep || value) || start.some(({ type }) => type === "seq-item-ind");
+	return Boolean(key || sep || value) || start.some(({ type }) => PROPS.has(type));
 }
 function startOf({ start, key, sep, value }) {
 	return (start.find(({ type }) => !SPACE.has(type)) ?? key ?? sep?.[0] ?? value)?.offset ?? 0;
@@ -35607,7 +35490,7 @@ function endOfTokens(tokens, marks) {
 	return last === void 0 ? 0 : last.offset + last.source.length;
 }
 function slotOf({ start, key, sep }) {
-	return Math.max(endOfTokens(sep ?? [], MARKS), endOfTokens(start, MARKS), key ? endOf$4(key) : 0);
+	return Math.max(endOfTokens(sep ?? [], MARKS$1), endOfTokens(start, MARKS$1), key ? endOf$4(key) : 0);
 }
 function endOfItem({ start, key, sep, value }) {
 	const ends = [endOfTokens(start, PROPS), endOfTokens(sep ?? [], PROPS)];
@@ -35641,22 +35524,105 @@ function inlineRange(node) {
 	const end = endOf$4(token);
 	return end > token.offset ? [token.offset, end] : null;
 }
-var import_dist$3, SPACE, MARKS, PROPS;
-var init_block_ranges = __esmMin((() => {
+var import_dist$3, SPACE, MARKS$1, PROPS;
+var init_entry_ranges = __esmMin((() => {
 	import_dist$3 = require_dist$1();
 	init_document();
 	SPACE = /* @__PURE__ */ new Set([
 		"space",
 		"newline",
-		"comment"
+		"comment",
+		"comma"
 	]);
-	MARKS = /* @__PURE__ */ new Set(["seq-item-ind", "map-value-ind"]);
+	MARKS$1 = /* @__PURE__ */ new Set(["seq-item-ind", "map-value-ind"]);
 	PROPS = /* @__PURE__ */ new Set([
-		...MARKS,
+		...MARKS$1,
 		"explicit-key-ind",
 		"anchor",
 		"tag"
 	]);
+}));
+
+// src/edit/yaml/flow-changes.ts
+/** Inserts entries in brackets behind one of the others, or in front of the first; on lines of their own among lines. */
+function insertInFlow(splices, entries, after, fresh, removal) {
+	const { text, insertions } = splices;
+	const [above, below] = [entries[after], entries[after + 1]];
+	if (fresh.length === 0) return;
+	const linesAt = (column, end) => {
+		const indent = " ".repeat(column);
+		return fresh.flatMap(({ comment, text: entry }, index) => [...comment === null ? [] : [indent + comment], indent + entry + (index < fresh.length - 1 ? "," : end)]);
+	};
+	const hasLostComma = removal !== null && removal[1] === above?.end && removal[0] < above.start;
+	if (above !== void 0 && !hasLostComma && isOnOwnLines(text, above)) {
+		const hasComma = commaEnd(text, above.end) !== null;
+		if (!hasComma && removal === null) insertions.push({
+			at: above.end,
+			text: ","
+		});
+		const lines = linesAt(columnOf(text, above.start), hasComma ? "," : "");
+		insertLines(splices, lineEnd(text, above.end), lines);
+	} else if (below !== void 0 && isFirstOnLine(text, below.start)) {
+		const column = columnOf(text, below.start);
+		const floor = above === void 0 ? 0 : lineEnd(text, above.end);
+		insertLines(splices, commentsAbove(text, below.start, floor, column), linesAt(column, ","));
+	} else insertOnLine(splices, entries, after, fresh, removal?.[0] === above?.start);
+}
+/** Inserts entries on the line of their neighbour; the first has no comma in front of it if it takes the place of `above`. */
+function insertOnLine({ text, insertions }, entries, after, fresh, isReplacement) {
+	const [above, below] = [entries[after], entries[after + 1]];
+	const line = `\n${" ".repeat(columnOf(text, entries[0]?.start ?? 0))}`;
+	const isLine = below === void 0 && above !== void 0 && isFirstOnLine(text, above.start);
+	const pieces = fresh.map(({ comment, text: entry }) => comment === null ? (isLine ? line : "") + entry : line + comment + line + entry);
+	if (below !== void 0) insertions.push({
+		at: below.start,
+		text: pieces.map((piece) => `${piece}, `).join("")
+	});
+	else if (above !== void 0) {
+		const joined = pieces.map((piece) => piece.startsWith("\n") ? `,${piece}` : `, ${piece}`).join("");
+		insertions.push({
+			at: above.end,
+			text: isReplacement ? joined.replace(/^, ?/, "") : joined
+		});
+	}
+}
+/** Returns what to delete of brackets with an entry: its comma and comments, or behind all that stays, the comma above. */
+function flowRemoval(text, entries, index, lastKept) {
+	const [above, entry, below] = [
+		entries[index - 1],
+		entries[index],
+		entries[index + 1]
+	];
+	if (entry === void 0) return [0, 0];
+	const { start, end } = entry;
+	if (index > lastKept && above !== void 0 && !hasComments(text, entries, lastKept)) return [above.end, end];
+	if (isOnOwnLines(text, entry)) {
+		const floor = above === void 0 ? 0 : lineEnd(text, above.end);
+		return [commentsAbove(text, start, floor, columnOf(text, start)), lineEnd(text, end)];
+	}
+	const last = commaEnd(text, end) ?? end;
+	if (index < lastKept && below !== void 0 && !text.slice(last, below.start).includes("\n")) return [start, below.start];
+	const [comment = ""] = /^[ \t]*#.*/.exec(restOfLine(text, last)) ?? [];
+	return [start, last + comment.length];
+}
+/** Returns whether there are comments behind an entry that are about the following ones. */
+function hasComments(text, entries, index) {
+	const [from, last] = [entries[index]?.end, entries.at(-1)];
+	return /^[ \t]*,?[ \t]*#/.test(restOfLine(text, last?.end ?? 0)) || text.slice(from, last?.start).includes("#");
+}
+/** Returns whether nothing but its comma and a comment shares the lines of an entry. */
+function isOnOwnLines(text, { start, end }) {
+	const last = commaEnd(text, end) ?? end;
+	return isFirstOnLine(text, start) && !text.slice(end, last).includes("\n") && /^[ \t]*(?:#.*)?$/.test(restOfLine(text, last));
+}
+/** Returns the end of the comma behind an entry; `null` if there is none. */
+function commaEnd(text, end) {
+	const comma = /(?:\s|#.*\n)*,/y;
+	comma.lastIndex = end;
+	return comma.test(text) ? comma.lastIndex : null;
+}
+var init_flow_changes = __esmMin((() => {
+	init_splices();
 }));
 
 // src/edit/yaml/new-node.ts
@@ -35771,6 +35737,12 @@ function fits(line, entries, remarks, { path, column }, style) {
 function inlineScalar(value) {
 	return new import_dist$2.Scalar(new Written(printScalar(value)));
 }
+/** Returns the node of a text in the quotes of another; in double ones if single ones cannot hold it. */
+function quotedScalar(value, { type }) {
+	if (type !== import_dist$2.Scalar.QUOTE_DOUBLE && type !== import_dist$2.Scalar.QUOTE_SINGLE) return null;
+	const isSingle = type === import_dist$2.Scalar.QUOTE_SINGLE && !UNPRINTABLE.test(value);
+	return new import_dist$2.Scalar(new Written(isSingle ? `'${value.replaceAll("'", "''")}'` : doubleQuoted(value)));
+}
 /**
 * Returns a text of several lines as a literal block; null if it has only one line, or if a block would not keep every
 * character.
@@ -35827,7 +35799,7 @@ function spliceDocument(document, text, value, target, comments) {
 		hasAliases: hasAliases(root),
 		anchors: /* @__PURE__ */ new Map()
 	};
-	const [first, last] = isBlock(root) ? [blockEntries(root)[0], blockEntries(root).at(-1)] : [];
+	const [first, last] = isBlock(root) ? [entryRanges(root)[0], entryRanges(root).at(-1)] : [];
 	const [start, end] = inlineRange(root) ?? [first?.start ?? 0, last?.end ?? 0];
 	spliceValue(editing, {
 		entry: null,
@@ -35838,7 +35810,8 @@ function spliceDocument(document, text, value, target, comments) {
 		end,
 		path: [],
 		column: 0,
-		before: value
+		before: value,
+		isInline: false
 	}, target);
 	return splices;
 }
@@ -35854,13 +35827,20 @@ function spliceValue(editing, place, target) {
 	const { node, before } = place;
 	const settled = isSettled(editing, node, before, target);
 	if (settled && !hasRemarks(target)) return;
-	const change = isBlock(node) && isSameKind(node, target) ? changeOf(blockEntries(node), target, place.path) : null;
-	if (change !== null && !isReplaced(editing.splices.text, place.start, change)) {
-		spliceBlock(editing, place, change);
+	const changes = isSameKind(node, target) && node.srcToken ? entryChanges(entryRanges(node), target, place.path) : null;
+	if (changes !== null && spliceEntries(editing, place, changes, target)) {
 		nameAnchor(editing.anchors, node, target.value);
 		insertRemarks(editing, place, target);
 	} else if (settled) insertRemarks(editing, place, target);
+	else if (place.isInline) rewriteInline(editing, place, target);
 	else rewrite(editing, place, target);
+}
+/** Changes the entries of a list or mapping where they are; returns false if it has to be printed anew. */
+function spliceEntries(editing, place, changes, target) {
+	if (!isBlock(place.node)) return changes.kept.size > 0 && spliceFlow(editing, place, changes, target);
+	const isSpliced = !isReplaced(editing.splices.text, place.start, changes);
+	if (isSpliced) spliceBlock(editing, place, changes);
+	return isSpliced;
 }
 /** Returns the style of new values at a path: in brackets or not, as the section's other entries have them. */
 function styleAt({ root, comments }, [section]) {
@@ -35878,103 +35858,73 @@ function styleAt({ root, comments }, [section]) {
 		}
 	};
 }
-/** Returns a node with the value of a target: the same one as far as it is in brackets, else a new one. */
-function updated(editing, node, before, target, make) {
-	const { anchors } = editing;
-	if ((0, import_dist$1.isAlias)(node)) {
-		const named = anchors.get(node.source);
-		if (named !== void 0 && isSameJson(named, target.value)) return node;
-		const fresh = make(target);
-		if (node.comment && !isBlock(fresh)) fresh.comment = node.comment;
-		return fresh;
-	}
-	if (node !== null && isSettled(editing, node, before, target)) return node;
-	if (isCollection(node) && node.flow === true && isSameKind(node, target) && isKeptInPart(target)) {
-		node.items = (target.entries ?? []).map((entry) => updatedEntry(editing, node, before, entry));
-		nameAnchor(anchors, node, target.value);
-		return node;
-	}
-	const fresh = make(target);
-	if (node !== null) {
-		if ("anchor" in node && node.anchor !== void 0) fresh.anchor = node.anchor;
-		if (!isBlock(node) && !isBlock(fresh) && node.comment) fresh.comment = node.comment;
-		nameAnchor(anchors, node, target.value);
-	}
+/**
+* Returns a new node with the value of a target, and the quotes, anchor and comment of the old one, unless that named
+* its items; an alias of the value stays.
+*/
+function updated({ anchors, comments }, { node, before }, target, make) {
+	if ((0, import_dist$1.isAlias)(node) && isSameJson(anchors.get(node.source), target.value)) return node;
+	const { value } = target;
+	const fresh = ((0, import_dist$1.isScalar)(node) && typeof value === "string" && !value.includes("\n") ? quotedScalar(value, node) : null) ?? make(target);
+	if (node === null) return fresh;
+	const comment = node.comment ?? null;
+	if (!isBlock(node) && !isBlock(fresh) && comment !== noteOn(listOf$1(before), comments)) fresh.comment = comment;
+	if ("anchor" in node && node.anchor !== void 0) fresh.anchor = node.anchor;
+	nameAnchor(anchors, node, value);
 	return fresh;
 }
-/** Returns an entry of a list or mapping in brackets. */
-function updatedEntry(editing, collection, before, { key, from, target }) {
-	if ((0, import_dist$1.isSeq)(collection)) {
-		if (from === null) return inlineNode(target);
-		const item = collection.items[Number(from)];
-		if ((0, import_dist$1.isPair)(item)) return inlineNode(target);
-		const now = updated(editing, item, listOf$1(before)[Number(from)] ?? null, target, inlineNode);
-		if (now !== item && item.commentBefore) setHead(now, item.commentBefore);
-		return now;
-	}
-	if (from === null) return new import_dist$1.Pair(inlineScalar(key ?? ""), inlineNode(target));
-	const pairs = collection.items.filter((pair) => keyText(pair.key) === from);
-	const [pair] = pairs;
-	if (pair === void 0 || pairs.length > 1) throw new EditRefused("unsupported", []);
-	if (key !== from) {
-		const head = headOf$1(pair);
-		pair.key = inlineScalar(key ?? "");
-		if (head?.commentBefore) setHead(pair.key, head.commentBefore);
-	}
-	pair.value = updated(editing, pair.value, fieldsOf(before)[String(from)] ?? null, target, inlineNode);
-	return pair;
+/** Prints a value within brackets in the place of the old one. */
+function rewriteInline(editing, place, target) {
+	const { node, start, end, key, path } = place;
+	const fresh = updated(editing, place, target, inlineNode);
+	if (fresh === node) return;
+	const range = inlineRange(node) ?? (key === null ? [start, end] : null);
+	if (range === null) throw new EditRefused("unsupported", path);
+	replaceRange(editing.splices, range, fresh, fresh.comment ?? null);
 }
 /** Prints a value in the place of the old one, or else its whole entry. */
 function rewrite(editing, place, target) {
-	const { splices, comments } = editing;
+	const { splices } = editing;
 	const { text } = splices;
-	const { node, entry, path, before } = place;
+	const { node, entry, path } = place;
 	const range = inlineRange(node);
 	const column = range === null ? columnOf(text, place.slot) + 1 : columnOf(text, range[0]);
-	const oldComment = node?.comment ?? null;
-	const oldNote = noteOn(listOf$1(before), comments);
 	const at = {
 		path,
 		indent: entry === null ? -2 : place.column,
 		column
 	};
-	const fresh = updated(editing, node, before, target, (inner) => newNode(inner, at, styleAt(editing, path)));
+	const fresh = updated(editing, place, target, (inner) => newNode(inner, at, styleAt(editing, path)));
 	if (!isBlock(fresh)) insertRemarks(editing, {
 		...place,
 		node: fresh
 	}, target);
-	if (fresh === node && (0, import_dist$1.isAlias)(node)) return;
-	const isFlow = isCollection(fresh) && fresh.flow === true;
-	const isLong = isFlow && tooMuchForALine(fresh, {
-		text,
-		column
-	});
-	if (isFlow && (0, import_dist$1.isSeq)(fresh) && !isBlock(node) && oldComment === oldNote) noteItems(fresh, target, isLong, comments);
+	if (fresh === node) return;
 	const isText = (0, import_dist$1.isScalar)(fresh) && fresh.value instanceof Written && fresh.value.body !== null;
-	const isInline = !isBlock(fresh) && !isLong && !isText;
-	if (isInline && range !== null && !text.slice(...range).includes("\n")) replaceRange(splices, range, fresh, oldComment);
+	const isInline = !isBlock(fresh) && !isText;
+	if (isInline && range !== null && !text.slice(...range).includes("\n")) replaceRange(splices, range, fresh, node?.comment ?? null);
 	else replaceEntry(editing, place, fresh, isInline);
 }
 /** Prints a value on one line in the place of one on one line; its comment stays as it is unless it is another one. */
-function replaceRange({ text, deletions, insertions }, [start, end], fresh, oldComment) {
+function replaceRange(splices, [start, end], fresh, oldComment) {
 	const comment = fresh.comment ?? null;
 	fresh.comment = null;
 	if ("anchor" in fresh) delete fresh.anchor;
 	withoutHead(fresh);
-	deletions.push([start, end]);
-	insertions.push({
+	splices.deletions.push([start, end]);
+	splices.insertions.push({
 		at: start,
-		text: printNode(fresh, {
-			text,
-			indent: 0,
-			column: columnOf(text, start)
-		})
+		text: printNode(fresh, ON_A_LINE)
 	});
-	if (comment === oldComment) return;
+	replaceComment(splices, end, oldComment, comment);
+}
+/** Replaces the comment behind a value, unless it stays the same. */
+function replaceComment({ text, deletions, insertions }, end, before, after) {
+	if (after === before) return;
 	deletions.push([end, end + restOfLine(text, end).length]);
 	insertions.push({
 		at: end,
-		text: comment === null ? "" : ` #${comment}`
+		text: after === null ? "" : ` #${after}`
 	});
 }
 /** Prints an entry with its new value in the place of the old one. */
@@ -36001,7 +35951,7 @@ function replaceEntry({ splices }, place, fresh, isInline) {
 	deletions.push([place.start, place.end + restOfLine(text, place.end).length]);
 	insertions.push({
 		at: place.start,
-		text: indented(lines, column).join("\n").trimStart()
+		text: indented$1(lines, column).join("\n").trimStart()
 	});
 	if (isBlock(node) && !isBlock(fresh)) dedentComments(splices, place);
 }
@@ -36013,16 +35963,6 @@ function withoutHead(entry) {
 		head.spaceBefore = false;
 	}
 	return entry;
-}
-/** Adds the names of the items of a list as a comment: behind the list, or behind each item of a block. */
-function noteItems(list, { value }, isLong, comments) {
-	const items = listOf$1(value);
-	list.comment = isLong ? null : noteOn(items, comments);
-	if (!isLong) return;
-	for (const [index, item] of list.items.entries()) {
-		const note = noteOn([items[index]], comments);
-		if (note !== null && (0, import_dist$1.isScalar)(item)) item.comment = note;
-	}
 }
 /** Changes the entries of a block in which at least one entry stays or is new. */
 function spliceBlock(editing, place, { entries, kept, added }) {
@@ -36043,7 +35983,7 @@ function spliceBlock(editing, place, { entries, kept, added }) {
 		return (added.get(after) ?? []).flatMap((entry, number) => {
 			const isApart = isSpaced && (number > 0 || firstKept <= after);
 			const fresh = entry.key === null ? newItemNode(entry, [...place.path, 0], column, style) : newPair(entry, place.path, column, style);
-			const lines = indented(printEntry(fresh, {
+			const lines = indented$1(printEntry(fresh, {
 				text: "",
 				indent: column
 			}), column);
@@ -36089,13 +36029,60 @@ function spliceBlock(editing, place, { entries, kept, added }) {
 		}
 	}
 }
-function spliceKept(editing, { path, before }, entry, column, { key, from, target }, index) {
+/** Changes the entries in brackets, at least one of which stays; returns false if their line would become too long. */
+function spliceFlow(editing, place, { entries, kept, added }, { value }) {
+	const { splices: { text }, comments } = editing;
+	const { node, before } = place;
+	const inner = {
+		...editing,
+		anchors: new Map(editing.anchors),
+		splices: {
+			text,
+			deletions: [],
+			insertions: []
+		}
+	};
+	const { deletions, insertions } = inner.splices;
+	const column = columnOf(text, entries[0]?.start ?? place.start);
+	const lastKept = Math.max(...kept.keys());
+	insertInFlow(inner.splices, entries, -1, printedInFlow(added.get(-1)), null);
+	for (const [index, entry] of entries.entries()) {
+		const now = kept.get(index);
+		const removal = now === void 0 ? flowRemoval(text, entries, index, lastKept) : null;
+		if (removal !== null) deletions.push(removal);
+		if (now !== void 0) spliceKept(inner, place, entry, column, now, index);
+		insertInFlow(inner.splices, entries, index, printedInFlow(added.get(index)), removal);
+	}
+	const [start, end] = inlineRange(node) ?? [place.start, place.end];
+	if (!place.isInline && !text.slice(start, end).includes("\n")) {
+		const edited = spliced(inner.splices, start, end);
+		if (edited.length > end - start && columnOf(text, start) + edited.length > 100 || edited.includes("\n")) return false;
+		const note = noteOn(listOf$1(before), comments);
+		if ((0, import_dist$1.isSeq)(node) && (node.comment ?? null) === note) replaceComment(inner.splices, end, note, noteOn(listOf$1(value), comments));
+	}
+	for (const [name, value] of inner.anchors) editing.anchors.set(name, value);
+	editing.splices.deletions.push(...deletions);
+	editing.splices.insertions.push(...insertions);
+	return true;
+}
+/** Prints new entries on one line each. */
+function printedInFlow(entries = []) {
+	return entries.map(({ key, target, comment }) => {
+		const value = printNode(inlineNode(target), ON_A_LINE);
+		return {
+			text: key === null ? value : `${printNode(inlineScalar(key), ON_A_LINE)}: ${value}`,
+			comment: comment === void 0 ? null : `# ${commentText(comment)}`
+		};
+	});
+}
+function spliceKept(editing, { path, before, node, isInline }, entry, column, { key, from, target }, index) {
 	const old = key === null ? listOf$1(before)[index] : fieldsOf(before)[String(from)];
 	const inner = {
 		...entry,
 		path: [...path, from ?? index],
 		column,
-		before: old ?? null
+		before: old ?? null,
+		isInline: isInline || !isBlock(node)
 	};
 	if (key !== null && key !== from && (0, import_dist$1.isPair)(entry.entry)) {
 		const range = inlineRange(entry.entry.key);
@@ -36103,11 +36090,7 @@ function spliceKept(editing, { path, before }, entry, column, { key, from, targe
 		editing.splices.deletions.push([range[0], range[1]]);
 		editing.splices.insertions.push({
 			at: range[0],
-			text: printNode(inlineScalar(key), {
-				text: "",
-				indent: 0,
-				column: 0
-			})
+			text: printNode(inlineScalar(key), ON_A_LINE)
 		});
 	}
 	spliceValue(editing, inner, target);
@@ -36117,14 +36100,14 @@ function insertRemarks(editing, { node, path, start, end, column }, { value, rem
 	if (remarks.length === 0) return;
 	const { splices } = editing;
 	const { text } = splices;
-	const [first] = isBlock(node) ? blockEntries(node) : [];
+	const [first] = isBlock(node) ? entryRanges(node) : [];
 	const isBelow = first !== void 0 && listOf$1(value).length > 0;
 	const indent = isBelow ? columnOf(text, first.start) : column;
 	const style = styleAt(editing, path);
 	const subjects = new Set(text.split("\n").map(subjectOf));
 	const fresh = remarks.map((remark) => remarkLines(remark, [...path, 0], indent, style)).filter(([line = ""]) => !subjects.has(subjectOf(line)));
 	const at = isBelow ? endWithComments(text, end, indent) : lineStart(text, start);
-	if (fresh.length > 0) insertLines(splices, at, indented(fresh.flat(), indent));
+	if (fresh.length > 0) insertLines(splices, at, indented$1(fresh.flat(), indent));
 }
 /** Returns what a commented-out item is about: its first key and value, however they are written. */
 function subjectOf(line) {
@@ -36133,16 +36116,16 @@ function subjectOf(line) {
 	const [, key, double, single, plain = ""] = match;
 	return `${key}: ${double ?? single ?? plain.trim()}`;
 }
-var import_dist$1, isCollection, isBlock, hasRemarks, MAX_NEIGHBOURS, isNested, isKeptInPart, indented;
+var import_dist$1, isCollection, isBlock, hasRemarks, MAX_NEIGHBOURS, isNested, ON_A_LINE, indented$1;
 var init_splice_document = __esmMin((() => {
 	import_dist$1 = require_dist$1();
 	init_values();
-	init_document();
 	init_json_text();
 	init_print_document();
 	init_anchors();
 	init_block_changes();
-	init_block_ranges();
+	init_entry_ranges();
+	init_flow_changes();
 	init_new_node();
 	init_splices();
 	init_target();
@@ -36154,8 +36137,12 @@ var init_splice_document = __esmMin((() => {
 		const value = (0, import_dist$1.isPair)(item) ? item.value : item;
 		return isCollection(value) && value.items.length > 0;
 	};
-	isKeptInPart = ({ entries }) => (entries ?? []).some(({ from }) => from !== null);
-	indented = (lines, column) => lines.map((line) => line === "" ? "" : " ".repeat(column) + line);
+	ON_A_LINE = {
+		text: "",
+		indent: 0,
+		column: Number.NEGATIVE_INFINITY
+	};
+	indented$1 = (lines, column) => lines.map((line) => line === "" ? "" : " ".repeat(column) + line);
 }));
 
 // src/edit/yaml/edit-yaml.ts
@@ -36411,13 +36398,13 @@ var init_match = __esmMin((() => {
 // src/kernel/diff/role-changes.ts
 /** Returns the change that creates a role. */
 function createRole(role, permissions) {
-	return roleCreation$1(roleImage$2({
+	return roleCreation(roleImage$2({
 		...role,
 		permissions
 	}), "declared");
 }
 /** Returns the change that creates a role with an image. */
-function roleCreation$1(after, reason) {
+function roleCreation(after, reason) {
 	const { name } = after;
 	return withFingerprint({
 		resource: "role",
@@ -38124,7 +38111,7 @@ var init_setting_schemas = __esmMin((() => {
 		examples: ["30d"]
 	}) }), {
 		title: "Renewal period",
-		description: "For how long after the entry's last change expired invitations of a listed member are renewed.",
+		description: "How long after the last change of its entry a listed member's expired invitation is renewed.",
 		examples: [{ for: "30d" }]
 	});
 	sync = described(strictObject({
@@ -38467,10 +38454,9 @@ function plainAdjustments({ adjustments }) {
 }
 /** Requires that a merchant's own file adjusts an included role, once, and that each permission changes it. */
 function soundAdjustments(merchant) {
-	const { adjustments, main, complete } = merchant;
+	const { adjustments, main, complete, renamed } = merchant;
 	if (adjustments.length === 0) return [];
 	const ownAdjustments = adjustments.filter(({ file }) => file === main);
-	const renamed = renamedRoles(merchant.roles);
 	const currentName = ({ name }) => name && (renamed.get(name) ?? name);
 	return [...repeats(ownAdjustments, currentName).map(({ text, item, first }) => ({
 		code: "duplicate-role",
@@ -38479,7 +38465,7 @@ function soundAdjustments(merchant) {
 		first: nameOf$3(first)
 	})), ...complete ? adjustments.flatMap((adjustment) => problemsOf(adjustment, merchant)) : []];
 }
-function problemsOf(adjustment, { main, roles }) {
+function problemsOf(adjustment, { main, roles, renamed }) {
 	const { name, file } = adjustment;
 	const location = nameOf$3(adjustment);
 	if (name === null) return [];
@@ -38488,7 +38474,7 @@ function problemsOf(adjustment, { main, roles }) {
 		role: name,
 		location
 	}];
-	const current = renamedRoles(roles).get(name) ?? name;
+	const current = renamed.get(name) ?? name;
 	const role = roles.find((candidate) => candidate.name === current);
 	if (role === void 0) {
 		const names = roles.flatMap((candidate) => candidate.file === main ? [] : candidate.name ?? []);
@@ -38562,9 +38548,8 @@ function nameOf$3({ file, path }) {
 }
 /** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
 function strictLimits(merchant) {
-	const { main, rawFiles, roles } = merchant;
+	const { main, rawFiles, renamed } = merchant;
 	if (rawFiles.length < 2) return [];
-	const renamed = renamedRoles(roles);
 	const limits = rawFiles.flatMap(({ file, fields }) => limitsInFile(fields).map(({ role, unit, ...limit }) => {
 		const [section, setting] = limit.path;
 		const setBy = JSON.stringify([
@@ -38731,65 +38716,6 @@ function onCircles(nodes, next) {
 }
 var init_circles = __esmMin((() => {}));
 
-// src/kernel/validate/rule-context.ts
-/** Creates the context that the rules of one merchant share. */
-function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
-	const allFiles = [...rawFiles, ...enforced];
-	const roles = joinLists(rawFiles.map((raw) => raw.roles));
-	const members = underCurrentAddresses(joinLists(rawFiles.map((raw) => raw.members)));
-	return {
-		main,
-		rawFiles,
-		enforced,
-		roles,
-		adjustments: rawFiles.flatMap((raw) => raw.adjustments),
-		members,
-		leavers: allFiles.flatMap((raw) => raw.leavers),
-		complete,
-		rolesComplete: complete && isWhole$2("roles", rawFiles, allFiles) && roles.every(({ name }) => name !== null),
-		membersComplete: complete && isWhole$2("members", rawFiles, allFiles) && members.every(({ email }) => email !== null),
-		now,
-		duplicateAddresses: new Set(repeats(members, ({ address }) => address).map(({ text }) => text)),
-		referencedRoles: new Set(members.flatMap(({ grants }) => grants.map(({ role }) => role)))
-	};
-}
-function underCurrentAddresses(members) {
-	const renamed = currentAddresses(members);
-	if (renamed.size === 0) return members;
-	return members.map((member) => {
-		const address = renamed.get(member.address ?? "");
-		return address === void 0 ? member : {
-			...member,
-			address
-		};
-	});
-}
-/** Returns true if a section is managed, readable and authoritative. */
-function isWhole$2(section, rawFiles, files) {
-	const sections = rawFiles.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
-	const modes = files.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
-	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
-}
-/** Returns the entries of a list below two keys, in all files, with their locations. */
-function entriesAt({ rawFiles }, section, key) {
-	return rawFiles.flatMap(({ file, fields }) => listOf$1(fieldsOf(fields[section])[key]).map((value, index) => ({
-		value,
-		location: locationOf(file, [
-			section,
-			key,
-			index
-		])
-	})));
-}
-/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
-function ignoredAt({ rawFiles, enforced }, key) {
-	return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
-}
-var init_rule_context = __esmMin((() => {
-	init_raw_file();
-	init_values();
-}));
-
 // src/kernel/validate/identity.ts
 /** Requires unique names and pinned ids of roles, across files. */
 function noDuplicateRoles({ roles }) {
@@ -38903,7 +38829,7 @@ function previousNameSites() {
 function noIgnoredEntries(merchant) {
 	const ignoresRole = openIgnores(merchant, "roles");
 	const ignoresMember = openIgnores(merchant, "members");
-	const renamed = renamedRoles(merchant.roles);
+	const { renamed } = merchant;
 	return [
 		...merchant.roles.flatMap((role) => {
 			const first = ignoresRole(role.name, role.id);
@@ -38930,7 +38856,7 @@ function ignored(kind, name, first, location) {
 }
 /** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
 function openIgnores(merchant, key) {
-	const patterns = ignoredAt(merchant, key).flatMap(({ value, location }) => typeof value === "string" ? [{
+	const patterns = merchant.ignored[key].flatMap(({ value, location }) => typeof value === "string" ? [{
 		value,
 		location
 	}] : []);
@@ -38945,7 +38871,6 @@ var init_identity = __esmMin((() => {
 	init_memoized();
 	init_raw_file();
 	init_values();
-	init_rule_context();
 	MAX_PATTERNS = 100;
 }));
 
@@ -39724,7 +39649,7 @@ function liveRecorder(branch, { say, warn }, io) {
 	return async (readings, by) => {
 		if (readings.length === 0) return;
 		try {
-			const commit = await branch.open((branches) => record(readings, by, {
+			const commit = await branch.open((branches) => record$1(readings, by, {
 				branch,
 				branches
 			}, io));
@@ -39736,10 +39661,9 @@ function liveRecorder(branch, { say, warn }, io) {
 		}
 	};
 }
-async function record(readings, by, { branch, branches }, io) {
+async function record$1(readings, by, { branch, branches }, io) {
 	const noticed = new Date(io.now()).toISOString();
 	const edit = async (from) => {
-		if (from === void 0 && await branch.isPublic()) throw publicRepository(branch.name);
 		const entries = from === void 0 ? [] : await branches.entries(from);
 		requireRecordsOnly(entries, branch.name);
 		const ids = new Map(entries.map(({ path, id }) => [path, id]));
@@ -39755,12 +39679,13 @@ async function record(readings, by, { branch, branches }, io) {
 			});
 			if (text !== earlier) edits.set(path, text);
 		}
+		if (edits.size > 0 && await branch.isPublic()) throw publicRepository();
 		return edits;
 	};
 	return changeRef(branches, branch.name, (edits) => messageOf$3(edits, by), edit, (ms) => io.sleep(ms));
 }
-function publicRepository(name) {
-	return new RolecallError("usage", "The repository can be read without credentials, and records contain the addresses of members.", { hint: `To publish them anyway, push an empty commit as ${name} first.` });
+function publicRepository() {
+	return new RolecallError("usage", "The repository can be read without credentials, and records contain the addresses of members.", { hint: "Make the repository private, or remove live_branch from rolecall.yaml." });
 }
 function messageOf$3(edits, by) {
 	const merchants = [...edits.keys()].map((path) => path.replace(/\.yaml$/, ""));
@@ -39981,8 +39906,7 @@ function sitesByTwo(sites) {
 function openPlaces(view) {
 	const entries = new Map(groupByKey$1(view.members, ({ address }) => address).map((group) => [group[0].address ?? "", group]));
 	const otherNames = rolesByOtherNames(view.roles);
-	const formerNames = renamedRoles(view.roles);
-	const current = (name) => formerNames.get(name) ?? name;
+	const current = (name) => view.renamed.get(name) ?? name;
 	return {
 		...view,
 		entries,
@@ -40194,11 +40118,10 @@ var init_schema_keys = __esmMin((() => {
 function knownRoles(merchant) {
 	const open = !merchant.rolesComplete;
 	const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
-	const renamed = renamedRoles(merchant.roles);
 	const suggest = openSuggester([...names, ...PREDEFINED_ROLES]);
 	const mayBeIgnored = openIgnored(merchant, "roles");
-	const isKnown = (role) => isLikeRoleId(role) || names.has(role) || renamed.has(role) || mayBeIgnored(role);
-	const rules = ruleReferences(merchant);
+	const isKnown = (role) => isLikeRoleId(role) || names.has(role) || merchant.renamed.has(role) || mayBeIgnored(role);
+	const rules = namesOf$2("role", merchant);
 	const isOwn = ({ location }) => location.file === merchant.main;
 	const unknown = (references) => references.flatMap(({ text: role, location }) => {
 		if (isKnown(role)) return [];
@@ -40229,7 +40152,7 @@ function usualRoleIds(merchant) {
 	])]);
 	const suggest = openSuggester(PREDEFINED_ROLES);
 	const isUsual = (role) => !isLikeRoleId(role) || known.has(role);
-	return [...grantReferences(merchant, isUsual), ...ruleReferences(merchant)].flatMap(({ text: role, location }) => {
+	return [...grantReferences(merchant, isUsual), ...namesOf$2("role", merchant)].flatMap(({ text: role, location }) => {
 		const near = isUsual(role) ? null : suggest(role);
 		return near === null ? [] : [{
 			code: "similar-role-id",
@@ -40241,12 +40164,12 @@ function usualRoleIds(merchant) {
 }
 /** Warns once in each file of references to a role by its previous name, which still works. */
 function currentRoleNames(merchant) {
-	const renamed = renamedRoles(merchant.roles);
+	const { renamed } = merchant;
 	if (renamed.size === 0) return [];
 	const former = [
 		...grantReferences(merchant, (role) => !renamed.has(role)),
-		...ruleReferences(merchant),
-		...merchant.rawFiles.flatMap(protectedRoles),
+		...namesOf$2("role", merchant),
+		...namesOf$2("role-pattern", merchant),
 		...merchant.adjustments.flatMap(({ file, path, name }) => name === null ? [] : [{
 			text: name,
 			location: locationOf(file, [...path, "name"])
@@ -40268,10 +40191,10 @@ function currentRoleNames(merchant) {
 function knownProtectedRoles(merchant) {
 	const open = !merchant.rolesComplete;
 	const isOwn = ({ location }) => location.file === merchant.main;
-	const references = merchant.rawFiles.flatMap(protectedRoles).filter((reference) => !open || !isOwn(reference));
+	const references = namesOf$2("role-pattern", merchant).filter((reference) => !open || !isOwn(reference));
 	if (references.length === 0) return [];
 	const names = merchant.roles.flatMap(({ name }) => name ?? []);
-	const lowerNames = new Set([...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()));
+	const lowerNames = new Set([...names, ...merchant.renamed.keys()].map((name) => name.toLowerCase()));
 	const suggest = openSuggester([...new Set(names)]);
 	const mayBeIgnored = openIgnored(merchant, "roles");
 	const isKnown = (role) => !isLiteralGlob(role) || isLikeRoleId(role.toLowerCase()) || lowerNames.has(role.toLowerCase()) || mayBeIgnored(role);
@@ -40293,9 +40216,6 @@ function knownProtectedRoles(merchant) {
 		};
 	});
 }
-function protectedRoles(raw) {
-	return namesOf$2(raw, "role-pattern");
-}
 /** Returns the grants of unknown roles. */
 function grantReferences({ members, referencedRoles }, isKnown) {
 	const strange = new Set([...referencedRoles].filter((role) => !isKnown(role)));
@@ -40305,23 +40225,14 @@ function grantReferences({ members, referencedRoles }, isKnown) {
 		location: locationOf(member.file, grantPath(member, grant))
 	})));
 }
-/** Returns the role names in policies, guards and checks of all files. */
-function ruleReferences(merchant) {
-	return merchant.rawFiles.flatMap((raw) => namesOf$2(raw, "role"));
-}
-function namesOf$2({ file, fields }, what) {
-	return namesInFile(fields).flatMap((name) => name.what === what ? [{
-		text: name.text,
-		location: {
-			...locationOf(file, name.path),
-			at: name.at
-		}
-	}] : []);
+/** Returns the names in policies, guards and checks of all files that stand for the same thing. */
+function namesOf$2(what, { names }) {
+	return names.filter((name) => name.what === what);
 }
 /** Requires that checks name declared members, if all members are declared. */
 function knownMembers(merchant) {
 	if (!merchant.membersComplete) return [];
-	const references = merchant.rawFiles.filter(({ file }) => file === merchant.main).flatMap((raw) => namesOf$2(raw, "member"));
+	const references = namesOf$2("member", merchant).filter(({ location }) => location.file === merchant.main);
 	if (references.length === 0) return [];
 	const emails = merchant.members.flatMap(({ email }) => email ?? []);
 	const lowerAddresses = new Set(emails.map((email) => email.toLowerCase()));
@@ -40335,7 +40246,8 @@ function knownMembers(merchant) {
 	}]);
 }
 /** Warns wherever a file still has the address of somebody who has left. */
-function noLeavers({ leavers, members, rawFiles, now }) {
+function noLeavers(merchant) {
+	const { leavers, members, ignored, rawFiles, now } = merchant;
 	const leaversByAddress = /* @__PURE__ */ new Map();
 	for (const leaver of leavers) {
 		const { address, from } = leaver;
@@ -40343,17 +40255,22 @@ function noLeavers({ leavers, members, rawFiles, now }) {
 		if (address !== null && from !== null && from.starts <= now && from.starts < earliest) leaversByAddress.set(address, leaver);
 	}
 	if (leaversByAddress.size === 0) return [];
-	return [...members.flatMap((member) => [...member.email === null ? [] : [{
-		text: member.email,
-		location: memberLocation(member, "email")
-	}], ...member.previously.map((text) => ({
-		text,
-		location: memberLocation(member, "previously")
-	}))]), ...rawFiles.flatMap((raw) => [
-		...namesOf$2(raw, "member"),
-		...namesOf$2(raw, "member-pattern"),
-		...textsAt(raw, ["ignore", "members"])
-	])].flatMap(({ text, location }) => {
+	const ownFiles = new Set(rawFiles.map(({ file }) => file));
+	return [
+		...members.flatMap((member) => [...member.email === null ? [] : [{
+			text: member.email,
+			location: memberLocation(member, "email")
+		}], ...member.previously.map((text) => ({
+			text,
+			location: memberLocation(member, "previously")
+		}))]),
+		...namesOf$2("member", merchant),
+		...namesOf$2("member-pattern", merchant),
+		...ignored.members.flatMap(({ value, location }) => typeof value === "string" && ownFiles.has(location.file) ? [{
+			text: value,
+			location
+		}] : [])
+	].flatMap(({ text, location }) => {
 		const leaver = leaversByAddress.get(text.toLowerCase());
 		if (leaver === void 0) return [];
 		const first = locationOf(leaver.file, [...leaver.path, "email"]);
@@ -40383,12 +40300,8 @@ function assignableGrants({ members, now }) {
 		}];
 	}));
 }
-/** Returns the texts of a list of a file. */
-function textsAt({ file, fields }, path) {
-	return textsIn(listOf$1(valueAt(fields, path)), file, path);
-}
 /** Returns the texts of the list at a path, as far as they are wanted. */
-function textsIn(list, file, path, isWanted = (text) => typeof text === "string") {
+function textsIn(list, file, path, isWanted) {
 	return list.flatMap((text, index) => isWanted(text) ? [{
 		text,
 		location: locationOf(file, [...path, index])
@@ -40426,8 +40339,8 @@ function heldRoles(merchant) {
 }
 /** Warns of a permission used once that resembles a frequent one. */
 function usualPermissions(merchant) {
-	const { roles, adjustments, rawFiles } = merchant;
-	const rulePermissions = rawFiles.flatMap((raw) => namesOf$2(raw, "permission"));
+	const { roles, adjustments } = merchant;
+	const rulePermissions = namesOf$2("permission", merchant);
 	const counts = /* @__PURE__ */ new Map();
 	const lists = [
 		...roles.map(({ permissions }) => permissions),
@@ -40462,7 +40375,7 @@ function usualPermissions(merchant) {
 * warnings.
 */
 function openIgnored(merchant, key) {
-	const beginnings = new Set(ignoredAt(merchant, key).map(({ value }) => (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase()));
+	const beginnings = new Set(merchant.ignored[key].map(({ value }) => (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase()));
 	return (text) => {
 		const lower = text.slice(0, MAX_NAME).toLowerCase();
 		return beginnings.size > 0 && Array.from({ length: lower.length + 1 }, (_, end) => end).some((end) => beginnings.has(lower.slice(0, end)));
@@ -40474,10 +40387,7 @@ var init_references = __esmMin((() => {
 	init_suggest();
 	init_text();
 	init_live();
-	init_every_setting();
 	init_raw_file();
-	init_values();
-	init_rule_context();
 	MAX_UNHELD = 3;
 	MIN_COMMON_USES = 3;
 	MAX_COMPARED$1 = 1e8;
@@ -40600,8 +40510,7 @@ function agreeingSettings({ rawFiles }) {
 	}));
 }
 /** Requires that the minimum number of holders of a role does not exceed its maximum. */
-function possibleHolders({ rawFiles, roles }) {
-	const renamed = renamedRoles(roles);
+function possibleHolders({ rawFiles, renamed }) {
 	const strictest = (direction) => {
 		const limits = /* @__PURE__ */ new Map();
 		for (const { file, fields } of rawFiles) for (const limit of limitsInFile(fields)) {
@@ -40683,6 +40592,78 @@ var init_merchant_rules = __esmMin((() => {
 		"managed"
 	].filter((key) => key !== "roles");
 	SETTINGS$1 = [["environment"], ...keysAt(["sync"], merchantSchema).map((key) => ["sync", key])];
+}));
+
+// src/kernel/validate/rule-context.ts
+/** Creates the context that the rules of one merchant share. */
+function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
+	const allFiles = [...rawFiles, ...enforced];
+	const roles = rawFiles.flatMap((raw) => raw.roles);
+	const members = underCurrentAddresses(rawFiles.flatMap((raw) => raw.members));
+	return {
+		main,
+		rawFiles,
+		roles,
+		renamed: renamedRoles(roles),
+		adjustments: rawFiles.flatMap((raw) => raw.adjustments),
+		members,
+		leavers: allFiles.flatMap((raw) => raw.leavers),
+		ignored: {
+			roles: patternsOf("roles", allFiles),
+			members: patternsOf("members", allFiles)
+		},
+		names: namesIn$1(rawFiles),
+		complete,
+		rolesComplete: complete && isWhole$2("roles", rawFiles, allFiles) && roles.every(({ name }) => name !== null),
+		membersComplete: complete && isWhole$2("members", rawFiles, allFiles) && members.every(({ email }) => email !== null),
+		now,
+		duplicateAddresses: new Set(repeats(members, ({ address }) => address).map(({ text }) => text)),
+		referencedRoles: new Set(members.flatMap(({ grants }) => grants.map(({ role }) => role)))
+	};
+}
+function underCurrentAddresses(members) {
+	const renamed = currentAddresses(members);
+	if (renamed.size === 0) return members;
+	return members.map((member) => {
+		const address = renamed.get(member.address ?? "");
+		return address === void 0 ? member : {
+			...member,
+			address
+		};
+	});
+}
+/** Returns true if a section is managed, readable and authoritative. */
+function isWhole$2(section, rawFiles, files) {
+	const sections = rawFiles.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
+	const modes = files.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
+	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
+}
+function patternsOf(key, files) {
+	return files.flatMap(({ file, fields }) => listOf$1(fieldsOf(fields["ignore"])[key]).map((value, index) => ({
+		value,
+		location: locationOf(file, [
+			"ignore",
+			key,
+			index
+		])
+	})));
+}
+/** Returns the names in policies, guards and checks of files, with their locations. */
+function namesIn$1(files) {
+	return files.flatMap(({ file, fields }) => namesInFile(fields).map(({ what, text, path, at }) => ({
+		what,
+		text,
+		location: {
+			at,
+			file,
+			path
+		}
+	})));
+}
+var init_rule_context = __esmMin((() => {
+	init_every_setting();
+	init_raw_file();
+	init_values();
 }));
 
 // src/kernel/schema/requestable-schema.ts
@@ -40916,7 +40897,7 @@ function allowedSections$1({ main, rawFiles }, { entries }) {
 			key,
 			allowed,
 			rulesFile: file === main ? null : rulesFile,
-			location: keyOf$7(file, [key]),
+			location: keyLocation(file, [key]),
 			rule
 		}] : []));
 	});
@@ -40954,15 +40935,13 @@ function knownNames(merchant, files) {
 	const included = new Set(merchant.rawFiles.map(({ file }) => file));
 	const rules = files.flatMap(({ rawFiles }) => rawFiles.filter(({ file }) => !included.has(file)));
 	if (rules.length === 0) return [];
-	const ruleContext = {
+	const context = {
 		...merchant,
-		rawFiles: rules,
-		enforced: [...merchant.rawFiles, ...merchant.enforced],
-		adjustments: [],
+		names: namesIn$1(rules),
 		members: [],
 		referencedRoles: /* @__PURE__ */ new Set()
 	};
-	return [...knownRoles(ruleContext), ...knownProtectedRoles(ruleContext)];
+	return [...knownRoles(context), ...knownProtectedRoles(context)];
 }
 /** Converts breaches of enforced rules to problems in the merchant's files, with the rule that each breaks. */
 function enforcedBreaches(breaches, { rawFiles }, merchant) {
@@ -40985,13 +40964,7 @@ function isOfAll({ kind }) {
 function ruleLocation({ rule = [], subject }, rawFiles) {
 	if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
 	const raw = rawFiles.find(({ fields }) => valueAt(fields, rule) !== void 0);
-	return raw === void 0 ? null : keyOf$7(raw.file, rule);
-}
-function keyOf$7(file, path) {
-	return {
-		...locationOf(file, path),
-		at: "key"
-	};
+	return raw === void 0 ? null : keyLocation(raw.file, rule);
 }
 var RESTRICTED, SETTINGS;
 var init_check_enforced = __esmMin((() => {
@@ -41001,6 +40974,7 @@ var init_check_enforced = __esmMin((() => {
 	init_schema_keys();
 	init_judging();
 	init_references();
+	init_rule_context();
 	init_values();
 	RESTRICTED = new Set(SECTIONS);
 	SETTINGS = ["sync", "ignore"].flatMap((section) => keysAt([section], merchantSchema).map((key) => [section, key]));
@@ -41063,14 +41037,8 @@ function identityProblems({ raw }) {
 	return Object.hasOwn(raw.fields, "api") ? [{
 		code: "include-identity",
 		key: "api",
-		location: keyLocation(raw, ["api"])
+		location: keyLocation(raw.file, ["api"])
 	}] : [];
-}
-function keyLocation({ file }, path) {
-	return {
-		...locationOf(file, path),
-		at: "key"
-	};
 }
 var init_resolve_includes = __esmMin((() => {
 	init_raw_file();
@@ -41115,7 +41083,7 @@ function buildDesiredState(main, resolve, judging, enforcements = []) {
 function judged(declared, merchant, enforcements, { judge, now }) {
 	if (declared === null) return [];
 	const breaches = judge(declared, now);
-	const enforced = rulesFor(merchant.roles, enforcements).map((rule) => ({
+	const enforced = rulesFor(merchant.renamed, enforcements).map((rule) => ({
 		file: rule.file,
 		breaches: judge({
 			...declared,
@@ -41136,13 +41104,10 @@ function judged(declared, merchant, enforcements, { judge, now }) {
 	const enforcedKeys = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
 	return [...breachProblems(breaches.filter((breach) => !enforcedKeys.has(keyOf(breach))), merchant), ...enforced.flatMap(({ breaches, file }) => enforcedBreaches(breaches ?? [], file, merchant))];
 }
-/** Returns the rules that are enforced on a merchant's file, with the current names of its roles. */
-function rulesFor(roles, enforcements) {
-	const files = enforcedFiles(enforcements);
-	if (files.length === 0) return [];
-	const renamed = renamedRoles(roles);
+/** Returns the rules that are enforced on a merchant's file, with the current names of its roles by their previous ones. */
+function rulesFor(renamed, enforcements) {
 	const currentName = (role) => renamed.get(role) ?? role;
-	return files.map((file) => {
+	return enforcedFiles(enforcements).map((file) => {
 		const { contents, rules } = file;
 		return {
 			file,
@@ -41194,7 +41159,7 @@ function normalise(main, validFiles, enforcements) {
 	})] : []));
 	const renamed = renamedRoles(included ?? []);
 	const currentName = (role) => renamed.get(role) ?? role;
-	const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
+	const enforced = rulesFor(renamed, enforcements).map(({ rules }) => rules);
 	const ownEnforcements = enforcements.filter(({ by }) => by === void 0);
 	const settings = [...validFiles, ...enforcedFiles(ownEnforcements).flatMap(({ contents }) => contents)];
 	const declared = included && adjustRoles(included, main, currentName);
@@ -41320,23 +41285,19 @@ function fieldSetAt(field, first, second) {
 }
 function normaliseMember(member, origin) {
 	const { email, id, previously, roles, from, until, suspended, reinvite, managed, ...fields } = member;
-	const there = {
+	return omitUndefined({
 		email,
-		origin
-	};
-	Object.assign(there, fields);
-	if (id !== void 0) there.id = id;
-	const former = previousNames(previously);
-	if (former !== void 0) there.previously = former;
-	if (roles !== void 0) there.roles = uniqueGrants(roles.map(normaliseGrant), origin);
-	const start = asFrom(from);
-	if (start !== void 0) there.from = start;
-	const end = asUntil(until);
-	if (end !== void 0) there.until = end;
-	if (suspended !== void 0 && suspended !== false) there.suspended = normaliseSuspension(suspended === true ? {} : suspended);
-	if (reinvite !== void 0) there.reinvite = reinvite;
-	if (managed !== void 0) there.managed = normaliseManaged(managed);
-	return there;
+		origin,
+		...fields,
+		id,
+		previously: previousNames(previously),
+		roles: roles && uniqueGrants(roles.map(normaliseGrant), origin),
+		from: asFrom(from),
+		until: asUntil(until),
+		suspended: suspended ? normaliseSuspension(suspended === true ? {} : suspended) : void 0,
+		reinvite,
+		managed: managed && normaliseManaged(managed)
+	});
 }
 function normaliseGrant(grant) {
 	if (typeof grant === "string") return { role: grant };
@@ -41407,7 +41368,7 @@ function joined$3(validFiles, pick) {
 		const list = pick(each);
 		return list === void 0 ? [] : [list];
 	});
-	return lists.length === 0 ? void 0 : joinLists(lists);
+	return lists.length === 0 ? void 0 : lists.flat();
 }
 /** Removes repeated grants of a role from an entry at `entry`; the first one has the locations of all. */
 function uniqueGrants(grants, entry) {
@@ -42073,7 +42034,7 @@ function enforcementBy({ root, file: project, entries, enforceAll, settings, pro
 	const place = placeIn$1(root, file, given, access);
 	if (place === null) return [];
 	const binding = entries.filter(({ globs }) => isBound(place, globs, access));
-	const location = asKey(locationOf(project, ["enforce_all"]));
+	const location = keyLocation(project, ["enforce_all"]);
 	return [{
 		...by && { by },
 		settings,
@@ -42114,14 +42075,14 @@ async function loadProject(root, access, now) {
 	const enforced = content?.enforce ?? [];
 	const rules = await loadRules(root, file, enforced, access, now);
 	const entries = await Promise.all(enforced.map(async ({ files, allow }, index) => {
-		const placeOf = (...path) => locationOf(file, [
-			"enforce",
-			index,
-			...path
-		]);
 		const globs = files.map(async (glob, number) => ({
 			glob,
-			location: placeOf("files", number),
+			location: locationOf(file, [
+				"enforce",
+				index,
+				"files",
+				number
+			]),
 			matched: await matchedFiles(root, glob, access)
 		}));
 		return {
@@ -42130,7 +42091,11 @@ async function loadProject(root, access, now) {
 			ruleFiles: rules.files[index]?.names ?? [],
 			allow: allow === void 0 ? null : {
 				sections: allow,
-				location: asKey(placeOf("allow"))
+				location: keyLocation(file, [
+					"enforce",
+					index,
+					"allow"
+				])
 			}
 		};
 	}));
@@ -42198,13 +42163,6 @@ function withoutFile$1({ globs }) {
 		glob,
 		location
 	}]);
-}
-/** Returns the location of the key of a value. */
-function asKey(location) {
-	return {
-		...location,
-		at: "key"
-	};
 }
 async function misnamedFile(root, name, { readIn }) {
 	const read = await readIn(root, name);
@@ -42290,7 +42248,7 @@ function rulesProblems({ main, sources, complete, problems }, now) {
 			return RULE_KEYS.has(key) ? [] : [{
 				code: "rules-section",
 				key,
-				location: asKey(locationOf(file, [key]))
+				location: keyLocation(file, [key])
 			}];
 		})),
 		...checkMerchant$1(context).filter(({ code }) => BETWEEN_RULES.has(code))
@@ -43774,7 +43732,7 @@ function expand$1(path, cwd, onUnread) {
 		}).map((entry) => ({
 			entry,
 			file: join(entry.parentPath, entry.name)
-		})).filter(({ file }) => isShown(relative(absolute, file))).flatMap(({ entry, file }) => entry.isSymbolicLink() ? linkedFile(file, absolute, cwd, onUnread) : entry.isFile() && isYaml(file) ? file : []);
+		})).filter(({ file }) => isShown(relative(absolute, file))).flatMap(({ entry, file }) => entry.isSymbolicLink() ? linkedFile(file, absolute, cwd, onUnread) : isYaml(file) && !entry.isDirectory() ? file : []);
 	} catch (error) {
 		if (error instanceof RolecallError) throw error;
 		throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
@@ -43797,8 +43755,8 @@ function isShown(path) {
 	return !/(^|[\\/])(\.|node_modules([\\/]|$))/.test(path);
 }
 /**
-* Returns the regular YAML file of the project that a link below a folder leads to. Links to folders are not followed;
-* a link to a part of the folder, which is read anyway, is not reported.
+* Returns the YAML file of the project that a link below a folder leads to. Links to folders are not followed; a link to
+* a part of the folder, which is read anyway, is not reported.
 */
 function linkedFile(link, folder, cwd, onUnread) {
 	try {
@@ -43810,8 +43768,8 @@ function linkedFile(link, folder, cwd, onUnread) {
 			link,
 			why: "outside"
 		});
-		else if (info.isFile()) return [real];
-		else if (info.isDirectory() && !isIn(realpathSync.native(folder), real)) onUnread({
+		else if (!info.isDirectory()) return [real];
+		else if (!isIn(realpathSync.native(folder), real)) onUnread({
 			link,
 			why: "folder"
 		});
@@ -44361,14 +44319,14 @@ function openReviewStore({ inputs: { approvalSecret: key }, scope: { family }, i
 	};
 }
 /** Returns the branch of live states that the projects of merchants name; undefined if they name none. */
-function liveBranchOf({ branches, isPublic }, states) {
+function liveBranchOf({ branches, isPublic, inputs }, states) {
 	const name = liveBranchName(states);
 	if (name === null) return void 0;
 	return {
 		name,
 		place: "the repository",
 		open: (use) => use(branches),
-		isPublic: async () => isPublic
+		isPublic: async () => isPublic && !inputs.allowPublic
 	};
 }
 /** Opens the recorder of live states; undefined if the projects of merchants name no branch. */
@@ -44422,7 +44380,7 @@ function createMember(member, former, resolver, report, reason) {
 	const declaredRoles = roles.map(({ role }) => role);
 	const refs = resolver.resolve(email, declaredRoles, report);
 	if (refs === null) return null;
-	return memberCreation$1(email, memberImage$2({
+	return memberCreation(email, memberImage$2({
 		email,
 		status: null,
 		passwordEnv: managed?.passwordEnv
@@ -44432,7 +44390,7 @@ function createMember(member, former, resolver, report, reason) {
 	})), reason === "suspension-ended" ? reason : "declared");
 }
 /** Returns the change that invites or creates a member with an image. */
-function memberCreation$1(name, after, reason) {
+function memberCreation(name, after, reason) {
 	return withFingerprint({
 		resource: "member",
 		name,
@@ -44611,8 +44569,8 @@ function isAccepted({ status }) {
 }
 /** Returns the roles and other fields that an entry declares and that the membership of its previous address lacks. */
 function lackingIn(live, member, roles) {
-	const held = new Set(live.roles.map((id) => keyOf$6(roles.successorOf(id))));
-	const isHeld = (role) => (roles.resolve("", [role], () => void 0) ?? []).every((ref) => held.has(keyOf$6(ref)));
+	const held = new Set(live.roles.map((id) => roleKey(roles.successorOf(id))));
+	const isHeld = (role) => (roles.resolve("", [role], () => void 0) ?? []).every((ref) => held.has(roleKey(ref)));
 	return [...(member.roles?.filter(({ role }) => !isHeld(role)) ?? []).map(({ role }) => JSON.stringify(role)), ...undeclaredFields(live, member).map((field) => `its ${field}`)];
 }
 /**
@@ -44625,19 +44583,16 @@ function grantsOf$1(live, { email, origin, roles: grants }, roles) {
 	};
 	const granted = grants && roles.resolve(email, grants.map(({ role }) => role), () => void 0);
 	if (!granted) return bare;
-	const kept = new Set(granted.map(keyOf$6));
+	const kept = new Set(granted.map(roleKey));
 	return {
 		...bare,
-		roles: live.roles.filter((id) => kept.has(keyOf$6(roles.successorOf(id)))).map((role) => ({ role }))
+		roles: live.roles.filter((id) => kept.has(roleKey(roles.successorOf(id)))).map((role) => ({ role }))
 	};
-}
-/** Identifies a role, even one that replaces another and does not exist yet. */
-function keyOf$6({ id, name }) {
-	return id ?? `new ${name}`;
 }
 var UNCHANGED$1;
 var init_former_members = __esmMin((() => {
 	init_member();
+	init_set();
 	init_active_member();
 	init_entry_memberships();
 	init_member_changes();
@@ -44709,7 +44664,7 @@ function planEntry({ entry, pinnedFormer: previously, match: found, formers, hol
 		previously
 	});
 	const repeated = roleWithOtherDates(entry, context.roles);
-	if (repeated !== null && found.found !== "many" && found.found !== "pin-missing") report({
+	if (repeated !== null) report({
 		code: "member-role-conflict",
 		name: entry.email,
 		...repeated
@@ -45145,11 +45100,7 @@ function guardPlan(settings, input) {
 		changes: withoutLeftovers(input.changes),
 		deferred: withoutLeftovers(input.deferred)
 	};
-	return [
-		...guardsIn(settings).flatMap(({ guard, value }) => guard.refuse?.(value, guarded) ?? []),
-		...guardAddresses(guarded),
-		...guardCaller(guarded)
-	];
+	return [...guardsIn(settings).flatMap(({ guard, value }) => guard.refuse?.(value, guarded) ?? []), ...guardAddresses(guarded)];
 }
 /** Returns the removals that guards defer or refuse. */
 function withheldBy(settings, removals) {
@@ -45173,6 +45124,7 @@ function guardAddresses({ changes }) {
 		previously
 	})];
 }
+/** Refuses a plan that takes permissions from the owner of the API key that the next run needs. */
 function guardCaller({ callerId, before, after }) {
 	if (callerId === null) return [];
 	const caller = ({ people }) => people.find(({ id }) => id === callerId);
@@ -45307,6 +45259,108 @@ var init_held_roles = __esmMin((() => {
 	init_text();
 	init_scope();
 	init_refusals();
+}));
+
+// src/kernel/rules/judge-transition.ts
+/** Judges a plan by a set of rules: its guards, policies and checks. */
+function judgeTransition(rules, transition) {
+	const { before, present, settled, declared, guarded, files } = transition;
+	const { callerId, now } = guarded;
+	const steps = present === settled ? [settled] : [present, settled];
+	const withheld = steps.map(({ access, changes }) => withheldBy(rules.guards, {
+		before,
+		after: access,
+		changes,
+		declared,
+		callerId
+	}));
+	const [unresolved] = withheld;
+	const find = stillFinder(transition);
+	const compared = {
+		before,
+		declared: () => files === null ? [] : declaredViolations(rules, now)
+	};
+	const judgements = steps.map(({ access }) => compareAccess(rules, {
+		access,
+		settled: settled.access,
+		find
+	}, compared));
+	const grants = files && judgeDeclarations(rules, {
+		desired: rules,
+		find,
+		now
+	}, {
+		before,
+		...files
+	});
+	return {
+		refusals: distinct$1([
+			...withheld.flatMap(({ refusals }) => refusals),
+			...(unresolved?.deferred ?? []).map((removal) => removal.refusal(steps.length > 1)),
+			...guardPlan(rules.guards, {
+				...guarded,
+				enforcedBy: rules.enforcedBy
+			}),
+			...judgements.flatMap(({ refusals }) => refusals),
+			...grants?.refusals ?? []
+		]),
+		findings: distinct$1([...judgements.flatMap(({ findings }) => findings), ...grants?.findings ?? []]),
+		findingData: distinct$1([...withheld, ...judgements].flatMap(({ findingData }) => findingData))
+	};
+}
+/** Finds roles by their names after the plan, else by their live names: rules may not know of a rename yet. */
+function stillFinder({ before, present, declared, find }) {
+	const findBefore = roleFinder(before, declared);
+	return (role) => {
+		const key = findBefore(role) ?? "";
+		return find(role) ?? (present.access.roles.has(key) ? key : void 0);
+	};
+}
+/**
+* Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
+* existing violations that it leaves or improves are warnings.
+*/
+function compareAccess(rules, after, { before, declared }) {
+	const findingData = [...unknownToPolicies(rules, after).map(({ finding }) => finding), ...unknownToChecks(rules, after).map((data) => ({
+		code: "check-unknown",
+		...data
+	}))];
+	const violations = violationsIn(rules, after);
+	if (violations.length === 0) return {
+		refusals: [],
+		findings: [],
+		findingData
+	};
+	const violationsBefore = byKey$1(violationsIn(rules, {
+		access: before,
+		settled: before,
+		find: after.find
+	}));
+	const ownViolations = byKey$1(declared());
+	const existing = (violation) => {
+		const old = violationsBefore.get(keyOf$6(violation));
+		const isOwn = keysOf$1(violation).some((key) => ownViolations.has(key));
+		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
+	};
+	return {
+		refusals: violations.flatMap((violation) => existing(violation) === null ? [violation.refusal("plan")] : []),
+		findings: violations.flatMap((violation) => {
+			const old = existing(violation);
+			return old === null ? [] : [toExistingViolation(violation.refusal(isNoWorse(old, violation) ? "live" : "plan"))];
+		}),
+		findingData
+	};
+}
+function distinct$1(items) {
+	return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+}
+var init_judge_transition = __esmMin((() => {
+	init_refusals();
+	init_access();
+	init_checks();
+	init_guards();
+	init_judge_policies();
+	init_judge_rules();
 }));
 
 // src/kernel/rules/rule-roles.ts
@@ -45948,7 +46002,7 @@ function* invitationsInTheWay(members) {
 		yield [
 			member,
 			invitation,
-			`${member.reason === "invitation-expired" ? "an expired invitation" : "a membership"} is in its way`
+			`${member.reason === "invitation-expired" ? "an expired invitation" : "a membership"} has the same address`
 		];
 	}
 }
@@ -45999,44 +46053,49 @@ var init_select = __esmMin((() => {
 
 // src/kernel/plan/withhold-removals.ts
 /** Leaves changes out, and lets the guards defer removals: the other parts of such an update are made now. */
-function withholdRemovals({ scope, found, leaveOut, waiting, guards, enforced, ...holders }) {
+function withholdRemovals({ scope, found, leaveOut, waiting, guards, ...holders }) {
 	const chosen = waiting.filter(({ change }) => !leaveOut.has(change.fingerprint));
 	const removalOf = new Map(chosen.flatMap(({ change }) => change.resource === "member" ? [[change.id, change]] : []));
 	const settledBy = (members) => chosen.length === 0 ? members : members.map((change) => removalOf.get(change.id) ?? change);
 	const withholding = (changes) => {
 		const before = accessBefore(scope, changes, { mergeReplacedRoles: true });
 		const members = settledBy(changes.members);
-		const after = accessAfter(before, {
+		const access = accessAfter(before, {
 			...changes,
 			members
 		}, { mergeReplacedRoles: true });
 		const removals = {
 			before,
-			after,
+			after: access,
 			changes: members,
 			...holders
 		};
+		const withheld = guards.flatMap((settings) => withheldBy(settings, removals).deferred).map((removal) => firstLoss(removal, changes));
 		return {
 			wanted: changes,
 			before,
-			after,
-			withheld: withheldBy(guards, removals),
-			withheldByEnforced: enforced.map((settings) => withheldBy(settings, removals))
+			settled: {
+				access,
+				changes: members
+			},
+			withheld
 		};
 	};
-	const dividedBy = (...parts) => divide(parts.flatMap(removalsIn), holders.callerId);
+	const dividedBy = (...parts) => divide(parts.flatMap(({ withheld }) => withheld), holders.callerId);
 	const whole = withholding(found);
 	const current = leaveOut.size === 0 ? whole : withholding(withoutLeftOut(withParts(found, dividedBy(whole), leaveOut), leaveOut));
 	const divided = dividedBy(current, whole);
 	const { wanted } = current;
 	const kept = new Set([...wanted.members, ...settledBy(wanted.members)].map(({ fingerprint }) => fingerprint));
-	const withheld = [current, whole].flatMap(removalsIn).map(({ deferred }) => deferred);
+	const withheld = [current, whole].flatMap((part) => part.withheld).map(({ deferred }) => deferred);
 	const taken = new Set(chosen.map(({ change }) => change.fingerprint));
 	const removals = distinctDeferred([...withheld.filter(({ change }) => !taken.has(change.fingerprint)), ...chosen]).filter(({ change }) => kept.has(change.fingerprint));
 	const later = [...removals, ...invitationsAfter(removals, wanted.members)];
 	const waits = new Set(later.map(({ change }) => change.fingerprint));
 	return {
-		...current,
+		wanted,
+		before: current.before,
+		settled: current.settled,
 		ready: wanted.members.flatMap((change) => waits.has(change.fingerprint) ? divided.get(change.fingerprint)?.now ?? [] : change),
 		deferred: later.map((removal) => ({
 			...removal,
@@ -46054,9 +46113,6 @@ function invitationsAfter(removals, members) {
 			change
 		};
 	});
-}
-function removalsIn({ wanted, withheld, withheldByEnforced }) {
-	return [withheld, ...withheldByEnforced].flatMap(({ deferred }) => deferred.map((removal) => firstLoss(removal, wanted)));
 }
 /** Returns a removal with the first change that takes the role: a person may lose the role before the membership. */
 function firstLoss(removal, { members }) {
@@ -46234,25 +46290,21 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const { merchant } = desired;
 	const sets = enforcedSets(desired, base);
 	const ownSettings = ownRules(desired, sets);
-	const { guards } = ownSettings;
+	const { callerId } = live;
 	const proposed = {
 		roles: roles.changes,
 		members: members.changes
 	};
 	const rounding = roundingChanges([...proposed.roles, ...proposed.members], live);
 	const declared = declaredRoles(roles);
-	const holders = {
+	const { wanted, ready, deferred, before: joined, settled } = withholdRemovals({
 		declared,
-		callerId: live.callerId
-	};
-	const { wanted, ready, deferred, before: joined, after: joinedAfter, withheld, withheldByEnforced } = withholdRemovals({
-		...holders,
+		callerId,
 		scope,
 		found: proposed,
 		leaveOut: /* @__PURE__ */ new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
 		waiting: members.waiting,
-		guards,
-		enforced: sets.map(({ rules }) => rules.guards)
+		guards: [ownSettings, ...sets.map(({ rules }) => rules)].map(({ guards }) => guards)
 	});
 	const held = blockHeldRoles({
 		roles: wanted.roles,
@@ -46262,17 +46314,8 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const apart = hasSuccessors(wanted);
 	const waits = deferred.length + held.deferred.length > 0;
 	const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
-	const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
+	const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : settled.access;
 	const later = splitByResource([...held.deferred, ...deferred].map(({ change }) => change));
-	const still = deferred.length > 0 ? withheldBy(guards, {
-		before: joined,
-		after: accessAfter(joined, changes, { mergeReplacedRoles: true }),
-		changes: changes.members,
-		...holders
-	}) : {
-		refusals: [],
-		deferred: []
-	};
 	const impact = impactOf$1(before, after, desired);
 	const guarded = {
 		impact,
@@ -46285,73 +46328,24 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 		deferred: later,
 		before,
 		after,
-		callerId: live.callerId,
+		callerId,
 		matches
 	};
 	const remaining = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
 	const names = roleNames$1(remaining, declared);
-	const { find } = names;
-	const judge = (rules, findRole = find) => {
-		const compared = {
-			before: joined,
-			declared: () => byFile ? declaredViolations(rules, now) : []
-		};
-		const present = judgePlan(rules, {
+	const transition = {
+		before: joined,
+		present: waits ? {
 			access: remaining,
-			settled: joinedAfter,
-			find: findRole
-		}, compared);
-		const judgement = waits ? withLater(present, judgePlan(rules, {
-			access: joinedAfter,
-			settled: joinedAfter,
-			find: findRole
-		}, compared)) : present;
-		if (!byFile) return judgement;
-		const grants = judgeDeclarations(rules, {
-			desired: rules,
-			find: findRole,
-			now
-		}, {
-			before: joined,
-			base
-		});
-		return {
-			...judgement,
-			refusals: [...judgement.refusals, ...grants.refusals],
-			findings: [...judgement.findings, ...grants.findings]
-		};
+			changes: changes.members
+		} : settled,
+		settled,
+		declared,
+		find: names.find,
+		guarded,
+		files: byFile ? { base } : null
 	};
-	const judged = judge(ownSettings);
-	const judgedBy = (rules, { callerId }) => {
-		const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
-		const few = withheldBy(rules.guards, {
-			before: joined,
-			after: kept,
-			changes: changes.members,
-			...holders
-		});
-		const findBefore = roleFinder(joined, declared);
-		const findStill = (role) => {
-			const key = findBefore(role) ?? "";
-			return find(role) ?? (remaining.roles.has(key) ? key : void 0);
-		};
-		const chained = new Set(still.deferred.map((withheldOne) => withheldOne.deferred.change.fingerprint));
-		const { refusals: broken, ...rest } = judge(rules, findStill);
-		const refusals = [
-			...few.refusals,
-			...few.deferred.filter((one) => !chained.has(one.deferred.change.fingerprint)).map((one) => one.refusal(false)),
-			...guardPlan(rules.guards, {
-				...guarded,
-				callerId,
-				enforcedBy: rules.enforcedBy
-			}),
-			...broken
-		];
-		return {
-			...rest,
-			refusals
-		};
-	};
+	const judged = judgeTransition(ownSettings, transition);
 	const place = {
 		merchant,
 		environment: desired.environment ?? null,
@@ -46363,7 +46357,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const overridesOf = ({ guards: { overrides = [] } }) => byFile ? overrides.filter((text) => isWhole || isBoundToPeople(text)) : [];
 	const asWritten = (refusals, enforcedBy) => byFile ? refusals : refusals.map((refusal) => refusalOfUndo(refusal, enforcedBy));
 	const enforced = sets.map(({ origin, rules }) => {
-		const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
+		const { refusals: broken, findings, findingData: data } = judgeTransition(rules, transition);
 		const refused = {
 			fingerprint,
 			refusals: asWritten(broken, rules.enforcedBy),
@@ -46378,11 +46372,8 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	});
 	const ownRefusals = asWritten([
 		...roles.refusalData.map((data) => toRefusal(data)),
-		...withheld.refusals,
-		...still.refusals,
-		...still.deferred.map((one) => one.refusal(true)),
 		...held.refusals,
-		...guardPlan(guards, guarded),
+		...guardCaller(guarded),
 		...judged.refusals
 	]);
 	const baseRules = base && ownRules(withRulesOf(base, desired), sets);
@@ -46391,7 +46382,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 		...sets.map(({ rules }) => rules),
 		...baseRules ? [baseRules] : []
 	].flatMap((rules) => ambiguousInRules(rules, names, roles));
-	const byBase = baseRules === void 0 ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
+	const byBase = baseRules === void 0 ? [] : refusalsOfBase(judgeTransition(baseRules, transition).refusals, ownRefusals);
 	const byEnforced = enforced.flatMap((ruleSet) => ruleSet.refusals);
 	const overridesInFile = overridesOf(ownSettings);
 	const { refusals, overridden, findingData } = applyFileOverrides({
@@ -46438,8 +46429,6 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 				...rounding.map(({ finding }) => finding),
 				...distinctData([
 					...ambiguous,
-					...withheld.findingData,
-					...withheldByEnforced.flatMap((one) => one.findingData),
 					...judged.findingData,
 					...enforced.flatMap((ruleSet) => ruleSet.findingData)
 				]),
@@ -46455,19 +46444,10 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 }
 /** Returns the roles that the file declares. */
 function declaredRoles({ declared, replaced }) {
-	return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name])]);
-}
-/** Adds the verdicts on the final state to those on the state while some changes are deferred. */
-function withLater(present, later) {
-	const added = (items, others) => {
-		const texts = new Set(items.map((item) => JSON.stringify(item)));
-		return [...items, ...others.filter((item) => !texts.has(JSON.stringify(item)))];
-	};
-	return {
-		refusals: added(present.refusals, later.refusals),
-		findings: added(present.findings, later.findings),
-		findingData: added(present.findingData, later.findingData)
-	};
+	return new Map([...replaced, ...[...declared].map(([name, id]) => [roleKey({
+		id,
+		name
+	}), name])]);
 }
 /** Returns each finding once, even if several rules report it. */
 function distinctData(data) {
@@ -46563,6 +46543,7 @@ var init_build_plan = __esmMin((() => {
 	init_plan_roles();
 	init_resolve();
 	init_scope();
+	init_set();
 	init_findings();
 	init_refusals();
 	init_access();
@@ -46573,8 +46554,7 @@ var init_build_plan = __esmMin((() => {
 	init_held_roles();
 	init_ignored();
 	init_impact();
-	init_judge_policies();
-	init_judge_rules();
+	init_judge_transition();
 	init_overrides();
 	init_rule_roles();
 	init_reviewed_state();
@@ -46819,7 +46799,7 @@ function environmentOfKey(key) {
 }
 function agreedEnvironment(state, key, keySource) {
 	const ofKey = environmentOfKey(key);
-	if (state.environment && ofKey && state.environment !== ofKey) throw new RolecallError("key-environment", `The file of ${state.merchant} declares "environment: ${state.environment}", but ${keySource} contains a ${ofKey} key.`, { hint: `Use a key of the ${state.environment} environment, or correct the file.` });
+	if (state.environment && ofKey && state.environment !== ofKey) throw new RolecallError("key-environment", `The file of ${state.merchant} declares "environment: ${state.environment}", but ${keySource} contains a ${ofKey} key.`, { hint: `Use a key for the ${state.environment} environment, or correct the file.` });
 	return state.environment ?? ofKey;
 }
 /**
@@ -47024,7 +47004,7 @@ function sessionOpener(services, options, io) {
 			},
 			plan: async (leaveOut = /* @__PURE__ */ new Set()) => {
 				const idsInFiles = [.../* @__PURE__ */ new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
-				const live = await reader.read(state.merchant, idsInFiles, state.members?.length);
+				const live = await reader.read(state.merchant, idsInFiles);
 				checkEnvironment(state, connection, live.sandbox);
 				const recorded = await options.recorded?.(state.merchant);
 				const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime, recorded);
@@ -47063,23 +47043,26 @@ function sessionOpener(services, options, io) {
 			}
 		};
 	};
-	return (state) => openOrFail(state.merchant, () => sessionOf(state));
+	return (state) => {
+		try {
+			return sessionOf(state);
+		} catch (error) {
+			return unplanned(state.merchant, error);
+		}
+	};
 }
 /** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary characters. */
 function globMatcher() {
 	return boundedMatcher(compileGlob, () => new RolecallError("file-invalid", "Matching the globs of the file would take too long.", { hint: "Use fewer globs, with fewer wildcards in each." }));
 }
-function openOrFail(merchant, work) {
-	try {
-		return work();
-	} catch (error) {
-		if (error instanceof RolecallError) return {
-			status: "failed",
-			merchant,
-			error
-		};
-		throw error;
-	}
+/** Returns a failure of a merchant; throws a bug. */
+function unplanned(merchant, error) {
+	if (error instanceof RolecallError) return {
+		status: "failed",
+		merchant,
+		error
+	};
+	throw error;
 }
 function environmentOf({ environment }) {
 	return environment === null ? {} : { environment };
@@ -47093,35 +47076,24 @@ async function planStates(states, services, options, { reading, read }, io) {
 	reading(states.map(({ merchant }) => merchant));
 	return planSessions(states.map(sessionOpener(services, options, io)), read);
 }
-/** Plans all merchants side by side, in natural order, and sorts the plans by code; a failure of one does not hide another's plan. */
+/**
+* Plans merchants side by side, in natural order; returns the plans by code. `ended` takes each with its problem, or
+* `null`; a failure of one does not hide another's plan.
+*/
 async function planSessions(opened, ended) {
 	const sessions = sortNaturally(opened, (one) => "state" in one ? one.state.merchant : one.merchant);
-	return byCode(await mapConcurrent(sessions, 24, (session) => planSession(session, ended)));
+	return (await mapConcurrent(sessions, 24, async (session) => {
+		const outcome = "error" in session ? session : await planSession(session);
+		ended(merchantOf$1(outcome), outcome.status === "failed" ? outcome.error.message : null);
+		return outcome;
+	})).toSorted(by(merchantOf$1));
 }
-/** Plans a merchant; a failure is returned, a bug is thrown. */
-async function planSession(session, ended) {
-	if ("error" in session) {
-		ended(session.merchant, session.error.message);
-		return session;
-	}
-	const { merchant } = session.state;
-	try {
-		const result = await session.plan();
-		ended(merchant, null);
-		return {
-			status: "planned",
-			session,
-			...result
-		};
-	} catch (error) {
-		if (!(error instanceof RolecallError)) throw error;
-		ended(merchant, error.message);
-		return {
-			status: "failed",
-			merchant,
-			error
-		};
-	}
+function planSession(session) {
+	return session.plan().then((result) => ({
+		status: "planned",
+		session,
+		...result
+	}), (error) => unplanned(session.state.merchant, error));
 }
 /**
 * Judges plans by the limits of a run and by rules across merchants, and applies the overrides in files that are bound to all
@@ -47139,10 +47111,6 @@ function withRunOverrides(planned, declared, { runOf, unapplied } = {}) {
 		...outcome,
 		plan: byMerchant.get(outcome.plan.merchant) ?? outcome.plan
 	} : outcome);
-}
-/** Sorts merchants by code. */
-function byCode(planned) {
-	return [...planned].sort((a, b) => merchantOf$1(a) < merchantOf$1(b) ? -1 : 1);
 }
 function merchantOf$1(planned) {
 	return planned.status === "planned" ? planned.plan.merchant : planned.merchant;
@@ -47301,94 +47269,339 @@ var init_rule_locations = __esmMin((() => {
 	];
 }));
 
-// src/show/machine/machine-formats.ts
-/** Returns a merchant's failure for other programs. */
-function failureJson(merchant, { code, message, hint }) {
+// src/show/blocks/cut-list.ts
+/** Splits a list; an item is shown if the count would replace only that item. */
+function cutList(items, most) {
+	const shown = items.length > most + 1 ? most : items.length;
 	return {
-		merchant,
-		file: null,
-		line: null,
-		column: null,
-		code,
-		message,
-		hint: hint ?? null
+		shown: items.slice(0, shown),
+		hidden: items.slice(shown)
 	};
 }
-/** Returns JSON that is safe to print to a terminal; throws RolecallError if it would be too large. */
-function safeJson(value, indent = 0) {
-	if (jsonSize(value) > MAX_JSON) throw new RolecallError("too-many-items", `The JSON would have more than ${MAX_JSON / 1e6} MB.`, { hint: "Use another format, or select fewer merchants with --merchant." });
-	return visibleJson(value, indent);
+/** Returns the last line of a cut list, in a text that ends with how to see everything. */
+function cutText(count) {
+	return `… and ${grouped(count)} more`;
 }
-/** Returns the approximate length of a value as JSON; counts shared objects once. */
-function jsonSize(value) {
-	const sizes = /* @__PURE__ */ new Map();
-	const sizeOf = (part) => {
-		if (typeof part === "string") return part.length + 2;
-		if (typeof part !== "object" || part === null) return 5;
-		const known = sizes.get(part);
-		if (known !== void 0) return known;
-		let size = 2;
-		for (const [key, item] of Object.entries(part)) size += key.length + sizeOf(item);
-		sizes.set(part, size);
-		return size;
+/** Returns whether a list in the text is cut: "and 55 more", "and 18 members more", "… and 4 more merchants". */
+function hasCutList(text) {
+	return CUT$2.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
+}
+var CUT$2;
+var init_cut_list = __esmMin((() => {
+	init_text();
+	CUT$2 = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
+}));
+
+// src/show/blocks/text-blocks.ts
+/** Prints a document as text, with an empty line between its paragraphs. */
+function documentText(document, style) {
+	const paragraphs = document.map((blocks) => blockLines(blocks, style)).filter(({ length }) => length > 0).map((lines) => lines.join("\n"));
+	return paragraphs.length === 0 ? "" : `${paragraphs.join("\n\n")}\n`;
+}
+/** Prints blocks as lines. */
+function blockLines(blocks, style, indent = "") {
+	return blocks.flatMap((block) => {
+		switch (block.kind) {
+			case "sentence": return sentenceLines(block, style, indent);
+			case "list": return listLines(block, style, `${indent}  `);
+			case "facts": return factLines(block, style, indent);
+			case "grid": return gridLines(block, style, indent);
+			case "fold": {
+				const { kind: _, blocks: below, title, ...rest } = block;
+				return [...title.length === 0 ? [] : sentenceLines({
+					kind: "sentence",
+					text: title,
+					...rest
+				}, style, indent), ...blockLines(below, style, `${indent}  `)];
+			}
+			default: return block;
+		}
+	});
+}
+function markText(mark, style) {
+	if (mark === void 0) return "";
+	const [sign, tone] = MARKS[mark];
+	return `${style[tone](sign)} `;
+}
+function sentenceLines({ text, mark, tone, isProse, isLogged, below = [] }, style, indent) {
+	const columns = columnsFor(isLogged, style);
+	const rest = isProse ? indent : `${indent}  `;
+	return [...flow(text, {
+		columns,
+		head: `${indent}${markText(mark, style)}`,
+		rest,
+		tone,
+		style
+	}), ...blockLines(below, style, `${indent}  `)];
+}
+function columnsFor(isLogged, { columns, onTerminal }) {
+	return isLogged && !onTerminal ? Number.POSITIVE_INFINITY : columns;
+}
+function listLines({ items, most }, style, indent) {
+	const { shown, hidden } = cutList(items, most);
+	return [...shown.flatMap((text) => sentenceLines({
+		kind: "sentence",
+		text,
+		isLogged: true
+	}, style, indent)), ...hidden.length > 0 ? [`${indent}${cutText(hidden.length)}`] : []];
+}
+function factLines({ rows, width: given, isPlain, isLogged }, style, indent) {
+	const labels = rows.map(({ label }) => cellWidth(safeText(label)));
+	const width = given ?? Math.min(Math.max(0, ...labels), Math.floor(style.columns / 2));
+	const columns = columnsFor(isLogged, style);
+	return rows.flatMap(({ label, text, mark }, index) => {
+		const head = `${indent}${markText(mark, style)}`;
+		const column = cellWidth(head) + width + 1;
+		const rest = " ".repeat(cellWidth(head) + 2);
+		const lines = flow(label, {
+			columns,
+			head,
+			rest,
+			tone: isPlain ? void 0 : "dim",
+			style
+		});
+		const longest = safeText(text).split(" ").reduce((most, word) => Math.max(most, cellWidth(word)), 0);
+		if (lines.length > 1 || style.columns - column < MIN_TEXT || column + longest > columns) return [...lines, ...flow(text, {
+			columns,
+			head: rest,
+			rest,
+			style
+		})];
+		const gap = " ".repeat(Math.max(1, width + 1 - (labels[index] ?? 0)));
+		return flow(text, {
+			columns,
+			head: `${lines.join("")}${gap}`,
+			rest: " ".repeat(column),
+			style
+		});
+	});
+}
+/** Escapes a text, and breaks it at its spaces into painted lines; a word that is too long has a line of its own. */
+function flow(text, { columns, head, rest, tone, style }) {
+	let whole = "";
+	const painted = [];
+	for (const part of typeof text === "string" ? [text] : text) {
+		const { text: raw, tone: own = tone, isWhole = false } = typeof part === "string" ? { text: part } : part;
+		const safe = oneLine(raw);
+		const shown = isWhole ? safe.replaceAll(" ", BOUND) : safe;
+		if (own !== void 0 && shown !== "") painted.push({
+			from: whole.length,
+			to: whole.length + shown.length,
+			tone: own
+		});
+		whole += shown;
+	}
+	const lines = [];
+	const add = (from, to) => {
+		const start = lines.length === 0 ? head : rest;
+		const end = paintedText(whole, from, to, painted, style).replaceAll(BOUND, " ");
+		lines.push(end === "" ? start.trimEnd() : `${start}${end}`);
 	};
-	return sizeOf(value);
+	let from = 0;
+	let to = 0;
+	let width = cellWidth(head);
+	const words = whole.split(" ").flatMap((word) => {
+		return word.includes(BOUND) && cellWidth(word) > columns - rest.length ? word.split(BOUND) : [word];
+	});
+	for (const [index, word] of words.entries()) {
+		const space = index === 0 ? 0 : 1;
+		const wordWidth = cellWidth(word);
+		if (!(index === 0 && rest.length >= cellWidth(head)) && width + space + wordWidth > columns && (index > 0 || head.trimEnd() !== "")) {
+			add(from, to);
+			from = to + space;
+			width = rest.length + wordWidth;
+		} else width += space + wordWidth;
+		to += space + word.length;
+	}
+	add(from, to);
+	return lines;
 }
-/** Returns a document as JSON that is safe to print, with the version of its format. */
-function documentJson(document) {
-	return `${safeJson({
-		format: 1,
-		...document
-	}, 2)}\n`;
+function paintedText(whole, from, to, painted, style) {
+	let text = "";
+	let at = from;
+	for (const part of painted) {
+		const [start, end] = [Math.max(part.from, at), Math.min(part.to, to)];
+		if (start >= end) continue;
+		text += whole.slice(at, start) + style[part.tone](whole.slice(start, end));
+		at = end;
+	}
+	return text + whole.slice(at, to);
 }
-/** Returns the plans of all merchants as JSON, with the failures of the others. */
-function plansJson(plans, failures = [], later = []) {
-	const days = later.map(({ merchant, moment, dates, refusals, gains }) => ({
-		merchant,
-		at: moment,
-		dates: dates.map(({ text, email, what, roles }) => ({
-			date: text,
-			member: email,
-			what,
-			roles
-		})),
-		refusals: refusals.map(({ rule, code, message }) => ({
-			rule,
-			code,
-			message
-		})),
-		gains: gains.map(({ name, gained }) => ({
-			member: name,
-			gained
-		}))
+function safeText(text) {
+	return typeof text === "string" ? oneLine(text) : text.map((part) => oneLine(typeof part === "string" ? part : part.text)).join("");
+}
+/**
+* Prints a grid if it fits, perhaps with flexible columns that are narrower; else the cells of each row follow one
+* another below its group.
+*/
+function gridLines(grid, style, indent) {
+	const { heads, isGrouped = false, flexible = [] } = grid;
+	const rows = grid.rows.map((row) => ({
+		...row,
+		cells: row.cells.map(oneLine)
 	}));
-	return documentJson({
-		plans,
-		failures,
-		...days.length > 0 && { later: days }
+	const isSame = (index) => isGrouped && index > 0 && rows[index - 1]?.cells[0] === rows[index]?.cells[0];
+	const columns = columnsFor(heads.length === 0 ? true : void 0, style);
+	const all = heads.length === 0 ? rows : [{
+		cells: heads.map(oneLine),
+		tone: "dim"
+	}, ...rows];
+	const widths = fittedWidths(widthsOf(all), flexible, columns - indent.length);
+	if (widths !== null) return all.flatMap((row, line) => {
+		const index = line - (all.length - rows.length);
+		const cells = isSame(index) ? ["", ...row.cells.slice(1)] : row.cells;
+		return rowLines({
+			...row,
+			cells
+		}, widths, indent, style);
+	});
+	const inner = isGrouped ? `${indent}  ` : indent;
+	const below = rows.map((row) => ({
+		...row,
+		cells: isGrouped ? row.cells.slice(1) : row.cells
+	}));
+	const belowWidths = fittedWidths(widthsOf(below), [], columns - inner.length);
+	return below.flatMap((row, index) => {
+		const group = rows[index]?.cells[0] ?? "";
+		const heading = isGrouped && !isSame(index) ? broken(group, columns - indent.length).map((line) => `${indent}${line}`) : [];
+		if (belowWidths !== null) return [...heading, ...rowLines(row, belowWidths, inner, style)];
+		const cells = row.cells.flatMap((raw, shown) => {
+			const column = isGrouped ? shown + 1 : shown;
+			const tone = toneAt(row, column);
+			const room = columns - inner.length - GAP$1;
+			const text = flexible.includes(column) ? broken(raw, room - 1).join(" ") : raw;
+			return text === "" ? [] : [", ", {
+				text,
+				isWhole: true,
+				...tone && { tone }
+			}];
+		});
+		return [...heading, ...flow(cells.slice(1), {
+			columns,
+			head: inner,
+			rest: `${inner}  `,
+			style
+		})];
 	});
 }
-/** Returns the drift of merchants as JSON, with its risks. */
-function driftsJson(drifts, failures = []) {
-	return documentJson({
-		drifts,
-		failures
+function widthsOf(rows) {
+	const count = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
+	return Array.from({ length: count }, (_, column) => rows.reduce((most, { cells }) => Math.max(most, cellWidth(cells[column] ?? "")), 0));
+}
+/** Returns widths that fit into a space, where flexible columns share what the others leave; `null` if it is too little. */
+function fittedWidths(widths, flexible, room) {
+	const total = widths.reduce((sum, width) => sum + width + GAP$1, -2);
+	if (total <= room) return widths;
+	let left = room - flexible.reduce((sum, column) => sum - (widths[column] ?? 0), total);
+	if (flexible.length === 0 || left < flexible.length * MIN_FLEXIBLE) return null;
+	const fitted = [...widths];
+	for (const [index, column] of flexible.toSorted((a, b) => (widths[a] ?? 0) - (widths[b] ?? 0)).entries()) {
+		const width = Math.min(widths[column] ?? 0, Math.floor(left / (flexible.length - index)));
+		fitted[column] = width;
+		left -= width;
+	}
+	return fitted;
+}
+function toneAt({ tone }, column) {
+	return typeof tone === "string" ? tone : tone?.[column];
+}
+function rowLines(row, widths, indent, style) {
+	const parts = row.cells.map((cell, column) => broken(cell, widths[column] ?? 0));
+	const height = parts.reduce((most, { length }) => Math.max(most, length), 1);
+	return Array.from({ length: height }, (_, line) => {
+		const cells = parts.map((part) => part[line] ?? "");
+		const last = cells.findLastIndex((cell) => cell !== "");
+		return `${indent}${cells.slice(0, last + 1).map((cell, column) => {
+			const tone = toneAt(row, column);
+			const painted = cell === "" || tone === void 0 ? cell : style[tone](cell);
+			return column === last ? painted : `${painted}${" ".repeat((widths[column] ?? 0) - cellWidth(cell))}`;
+		}).join(" ".repeat(GAP$1))}`;
 	});
 }
-/** Returns an event as a line of the JSON stream; `at` is ISO 8601. */
-function eventJson(event, time) {
-	const { type, ...rest } = event;
-	return `${safeJson({
-		type,
-		at: time,
-		...rest
-	})}\n`;
+/** Breaks a text into lines of at most `width` cells: at its spaces, and a longer word anywhere. */
+function broken(text, width) {
+	if (cellWidth(text) <= width) return [text];
+	const room = width - 1;
+	const lines = [];
+	let line = "";
+	for (const word of text.split(" ").flatMap((each) => pieces(each, room))) {
+		const longer = line === "" ? word : `${line} ${word}`;
+		if (cellWidth(longer) <= room) line = longer;
+		else {
+			lines.push(line);
+			line = word;
+		}
+	}
+	return [...lines, line].map(withoutCommand);
 }
-var MAX_JSON;
-var init_machine_formats = __esmMin((() => {
-	init_json_text();
-	init_errors();
-	MAX_JSON = 2e8;
+function pieces(word, width) {
+	if (cellWidth(word) <= width) return [word];
+	const found = [];
+	let piece = "";
+	for (const { segment } of new Intl.Segmenter().segment(word)) {
+		if (cellWidth(piece + segment) > width) {
+			found.push(piece);
+			piece = "";
+		}
+		piece += segment;
+	}
+	return [...found, piece];
+}
+var MARKS, MIN_TEXT, BOUND, GAP$1, MIN_FLEXIBLE;
+var init_text_blocks = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_cut_list();
+	MARKS = {
+		ok: ["✓", "green"],
+		failed: ["✗", "red"],
+		unknown: ["?", "yellow"],
+		warning: ["!", "yellow"],
+		risk: ["!", "red"],
+		next: ["→", "cyan"],
+		idle: ["·", "dim"]
+	};
+	MIN_TEXT = 24;
+	BOUND = "";
+	GAP$1 = 2;
+	MIN_FLEXIBLE = 14;
+}));
+
+// src/show/blocks/block.ts
+/** Returns text in a tone. */
+function toned(tone, text) {
+	return {
+		text,
+		tone
+	};
+}
+/** Returns a sentence. */
+function sentence(text, more = {}) {
+	return {
+		kind: "sentence",
+		text,
+		...more
+	};
+}
+/** Returns blocks that are indented. */
+function indented(blocks) {
+	return {
+		kind: "fold",
+		title: [],
+		blocks
+	};
+}
+/** Returns a list; none without items. */
+function cutItems(items, most = 10) {
+	return items.length === 0 ? [] : [{
+		kind: "list",
+		items,
+		most
+	}];
+}
+var ITEMS_SHOWN;
+var init_block = __esmMin((() => {
+	ITEMS_SHOWN = 10;
 }));
 
 // src/show/view/ending-view.ts
@@ -47536,132 +47749,13 @@ function textOfSeveral(text, merchant) {
 function countPeople(items) {
 	return new Set(items.map(({ name }) => name.toLowerCase())).size;
 }
-/** Splits a list; an item is shown if the count would replace only that item. */
-function cutList(items, most) {
-	const shown = items.length > most + 1 ? most : items.length;
-	return {
-		shown: items.slice(0, shown),
-		hidden: items.slice(shown)
-	};
-}
 var NAMES_SHOWN$4;
 var init_names_text = __esmMin((() => {
 	init_text();
 	NAMES_SHOWN$4 = 5;
 }));
 
-// src/show/style.ts
-/** Returns the paint of a kind of change. */
-function kindPaint(kind, style) {
-	return style[KIND_TONES[kind]];
-}
-var plain$1, PLAIN, SIGNS$1, KIND_TONES;
-var init_style = __esmMin((() => {
-	plain$1 = (text) => text;
-	PLAIN = {
-		bold: plain$1,
-		dim: plain$1,
-		red: plain$1,
-		green: plain$1,
-		yellow: plain$1,
-		cyan: plain$1,
-		inverse: plain$1,
-		columns: 80,
-		onTerminal: false
-	};
-	SIGNS$1 = {
-		create: "+",
-		update: "~",
-		replace: "±",
-		delete: "-"
-	};
-	KIND_TONES = {
-		create: "green",
-		update: "yellow",
-		replace: "yellow",
-		delete: "red"
-	};
-}));
-
-// src/show/text/wrap.ts
-/** Fills a text up with spaces to a number of cells. */
-function padTo(text, width) {
-	return `${text}${" ".repeat(Math.max(0, width - cellWidth(text)))}`;
-}
-/**
-* Breaks a list between its items into lines of at most `width` cells, and a comma; an item that is longer than a line is
-* broken at its spaces, and a longer word has a line of its own.
-*/
-function wrapList(items, width, separator = ", ") {
-	const lines = [];
-	let line = "";
-	for (const item of items) {
-		if (cellWidth(item) > width && item.includes(" ")) {
-			if (line !== "") lines.push(`${line}${separator.trimEnd()}`);
-			const parts = wrapText(item, width);
-			lines.push(...parts.slice(0, -1));
-			line = parts.at(-1) ?? "";
-			continue;
-		}
-		const longer = line === "" ? item : `${line}${separator}${item}`;
-		if (line !== "" && cellWidth(longer) > width) {
-			lines.push(`${line}${separator.trimEnd()}`);
-			line = item;
-		} else line = longer;
-	}
-	return line === "" ? lines : [...lines, line];
-}
-/** Breaks a text into lines of at most `width` cells at its spaces; a longer word has a line of its own. */
-function wrapText(text, width) {
-	return wrapList(text.split(" "), width, " ");
-}
-/**
-* Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others
-* `indent`. A head that leaves no space for the first word has a line of its own.
-*/
-function hangingLines(text, columns, head, indent) {
-	const lines = [];
-	let line = head;
-	text.split(" ").forEach((word, index) => {
-		const longer = index === 0 ? `${line}${word}` : `${line} ${word}`;
-		if ((index > 0 || cellWidth(indent) < cellWidth(head)) && cellWidth(longer) > columns) {
-			lines.push(line.trimEnd());
-			line = `${indent}${word}`;
-		} else line = longer;
-	});
-	return [...lines, line];
-}
-/** Breaks a text as `hangingLines` does on a terminal; anywhere else the text stays whole. */
-function wrapOnTerminal(text, { columns, onTerminal }, head, indent) {
-	return onTerminal ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
-}
-/** Returns the last line of a cut list, in a text that ends with how to see everything. */
-function cutText(count) {
-	return `… and ${grouped(count)} more`;
-}
-/** Returns whether a list in the text is cut: "and 55 more", "and 18 members more", "… and 4 more merchants". */
-function hasCutList(text) {
-	return CUT$2.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
-}
-/** Adds to a text with cut lists, once, how to see everything. */
-function withCutNote(text, ofMany, style) {
-	if (!hasCutList(text)) return text;
-	return `${text}${wrapText(`Lists are cut: ${ofMany ? "-m CODE shows one merchant, --verbose all" : "--verbose shows all"}.`, style.columns).map(style.dim).join("\n")}\n`;
-}
-/** Indents lines; keeps only the first of many. */
-function cutLines(lines, style) {
-	const { shown, hidden } = cutList(lines, 10);
-	return [...shown.flatMap((line) => wrapOnTerminal(line, style, "    ", "      ")), ...hidden.length > 0 ? [`    ${cutText(hidden.length)}`] : []];
-}
-var CUT$2, ROWS_SHOWN$1;
-var init_wrap = __esmMin((() => {
-	init_text();
-	init_names_text();
-	CUT$2 = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
-	ROWS_SHOWN$1 = 10;
-}));
-
-// src/show/text/failure-text.ts
+// src/show/documents/failure.ts
 /** Groups merchants whose failures differ only in their codes and the number of attempts. */
 function groupUnread(failed) {
 	return groupByKey$1(failed, ({ merchant, failure }) => kindOf$1(failure).replaceAll(merchant, "")).map((group) => ({
@@ -47677,35 +47771,40 @@ function failureOfSeveral({ merchant, failure: { message, hint, ...failure } }) 
 		...hint !== void 0 && { hint: textOfSeveral(hint, merchant) }
 	};
 }
-/** Formats a failure: the message, the service's whole Problem, and the next step. */
-function renderFailure(failure, style, times = 1, attempts = attemptsOf([failure])) {
+/** Prints a failure. */
+function renderFailure(failure, style) {
+	return documentText([failureBlocks(failure)], style);
+}
+/** Says what failed: the message, the service's whole Problem, and the next step. */
+function failureBlocks(failure, times = 1, attempts = attemptsOf([failure])) {
 	const { message, hint, request } = failure;
 	const problem = request?.problem;
 	const head = times > 1 ? `error, ${counted(times, "time")}` : "error";
-	const [first = "", ...more] = withoutDetail(message, problem).split("\n").map(oneLine);
-	const lines = [...wrapOnTerminal(first, style, `${style.red(head)}: `, "  "), ...more.flatMap((text) => wrapOnTerminal(text, style, "", "  "))];
-	if (problem) {
-		const fields = [
-			["type", problem.type],
-			["title", problem.title],
-			["status", problem.status?.toString()],
-			["detail", problem.detail],
-			["instance", problem.instance],
-			...(problem.extensions ?? []).map(({ name, value }) => [oneLine(name), value])
-		];
-		for (const [name, value] of fields) {
-			const head = `  ${style.dim(`${name} `.padEnd(9))}`;
-			if (value !== void 0) lines.push(...wrapOnTerminal(oneLine(value), style, head, "    "));
-		}
-	}
+	const [first = "", ...more] = withoutDetail(message, problem).split("\n");
 	const [least = 0, most = least] = [attempts[0], attempts.at(-1)];
-	if (most > 1) {
-		const sent = least === most ? counted(most, "time") : `${grouped(least)} to ${grouped(most)} times`;
-		lines.push(`  ${style.dim("sent".padEnd(9))}${sent}`);
-	}
-	const next = [...hint === void 0 ? [] : [hint], ...isConnectionProblem(failure) ? [DOCTOR] : []];
-	if (next.length > 0) lines.push(...hangingLines(oneLine(next.join(" ")), style.columns, `  ${style.cyan("→")} `, "    "));
-	return `${lines.join("\n")}\n`;
+	const sent = least === most ? counted(most, "time") : `${grouped(least)} to ${grouped(most)} times`;
+	const rows = [...problem ? [
+		["type", problem.type],
+		["title", problem.title],
+		["status", problem.status?.toString()],
+		["detail", problem.detail],
+		["instance", problem.instance],
+		...(problem.extensions ?? []).map(({ name, value }) => [name, value])
+	] : [], ["sent", most > 1 ? sent : void 0]].flatMap(([label, text]) => text === void 0 ? [] : [{
+		label,
+		text
+	}]);
+	const steps = [...hint === void 0 ? [] : [hint], ...isConnectionProblem(failure) ? [DOCTOR] : []];
+	return [
+		sentence([toned("red", head), `: ${first}`], { isLogged: true }),
+		...more.map((text) => sentence(text, { isLogged: true })),
+		indented([{
+			kind: "facts",
+			rows,
+			width: LABEL$1,
+			isLogged: true
+		}, ...steps.length === 0 ? [] : [sentence(steps.join(" "), { mark: "next" })]])
+	];
 }
 /** Returns whether `doctor` can say more; after a write, it is more important to see the outcome first. */
 function isConnectionProblem({ code, request }) {
@@ -47730,13 +47829,14 @@ function kindOf$1({ code, message, hint, request }) {
 		problem
 	]);
 }
-var DOCTOR, SETUP_PROBLEMS, READ_PROBLEMS;
-var init_failure_text = __esmMin((() => {
-	init_escape();
+var LABEL$1, DOCTOR, SETUP_PROBLEMS, READ_PROBLEMS;
+var init_failure = __esmMin((() => {
 	init_text();
+	init_block();
+	init_text_blocks();
 	init_ending_view();
 	init_names_text();
-	init_wrap();
+	LABEL$1 = 8;
 	DOCTOR = "Run \"rolecall doctor\" to find the cause.";
 	SETUP_PROBLEMS = /* @__PURE__ */ new Set([
 		"base-url-missing",
@@ -47750,6 +47850,96 @@ var init_failure_text = __esmMin((() => {
 		"network",
 		"timeout"
 	]);
+}));
+
+// src/show/machine/machine-formats.ts
+/** Returns a merchant's failure for other programs. */
+function failureJson(merchant, { code, message, hint }) {
+	return {
+		merchant,
+		file: null,
+		line: null,
+		column: null,
+		code,
+		message,
+		hint: hint ?? null
+	};
+}
+/** Returns JSON that is safe to print to a terminal; throws RolecallError if it would be too large. */
+function safeJson(value, indent = 0) {
+	if (jsonSize(value) > MAX_JSON) throw new RolecallError("too-many-items", `The JSON would have more than ${MAX_JSON / 1e6} MB.`, { hint: "Use another format, or select fewer merchants with --merchant." });
+	return visibleJson(value, indent);
+}
+/** Returns the approximate length of a value as JSON; counts shared objects once. */
+function jsonSize(value) {
+	const sizes = /* @__PURE__ */ new Map();
+	const sizeOf = (part) => {
+		if (typeof part === "string") return part.length + 2;
+		if (typeof part !== "object" || part === null) return 5;
+		const known = sizes.get(part);
+		if (known !== void 0) return known;
+		let size = 2;
+		for (const [key, item] of Object.entries(part)) size += key.length + sizeOf(item);
+		sizes.set(part, size);
+		return size;
+	};
+	return sizeOf(value);
+}
+/** Returns a document as JSON that is safe to print, with the version of its format. */
+function documentJson(document) {
+	return `${safeJson({
+		format: 1,
+		...document
+	}, 2)}\n`;
+}
+/** Returns the plans of all merchants as JSON, with the failures of the others. */
+function plansJson(plans, failures = [], later = []) {
+	const days = later.map(({ merchant, moment, dates, refusals, gains }) => ({
+		merchant,
+		at: moment,
+		dates: dates.map(({ text, email, what, roles }) => ({
+			date: text,
+			member: email,
+			what,
+			roles
+		})),
+		refusals: refusals.map(({ rule, code, message }) => ({
+			rule,
+			code,
+			message
+		})),
+		gains: gains.map(({ name, gained }) => ({
+			member: name,
+			gained
+		}))
+	}));
+	return documentJson({
+		plans,
+		failures,
+		...days.length > 0 && { later: days }
+	});
+}
+/** Returns the drift of merchants as JSON, with its risks. */
+function driftsJson(drifts, failures = []) {
+	return documentJson({
+		drifts,
+		failures
+	});
+}
+/** Returns an event as a line of the JSON stream; `at` is ISO 8601. */
+function eventJson(event, time) {
+	const { type, ...rest } = event;
+	return `${safeJson({
+		type,
+		at: time,
+		...rest
+	})}\n`;
+}
+var MAX_JSON;
+var init_machine_formats = __esmMin((() => {
+	init_json_text();
+	init_errors();
+	MAX_JSON = 2e8;
 }));
 
 // src/app/io/atomic-write.ts
@@ -47937,6 +48127,39 @@ var init_output = __esmMin((() => {
 	init_errors();
 }));
 
+// src/show/style.ts
+/** Returns the paint of a kind of change. */
+function kindPaint(kind, style) {
+	return style[KIND_TONES[kind]];
+}
+var plain, PLAIN, SIGNS$1, KIND_TONES;
+var init_style = __esmMin((() => {
+	plain = (text) => text;
+	PLAIN = {
+		bold: plain,
+		dim: plain,
+		red: plain,
+		green: plain,
+		yellow: plain,
+		cyan: plain,
+		inverse: plain,
+		columns: 80,
+		onTerminal: false
+	};
+	SIGNS$1 = {
+		create: "+",
+		update: "~",
+		replace: "±",
+		delete: "-"
+	};
+	KIND_TONES = {
+		create: "green",
+		update: "yellow",
+		replace: "yellow",
+		delete: "red"
+	};
+}));
+
 // src/app/io/terminal.ts
 /**
 * Returns the style for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` decide otherwise.
@@ -48044,7 +48267,7 @@ var init_reviewed_file = __esmMin((() => {
 		boolean(),
 		_null(),
 		array(reviewedJsonSchema),
-		record$1(string(), reviewedJsonSchema)
+		record$2(string(), reviewedJsonSchema)
 	])), {
 		id: "json",
 		description: "Any JSON value."
@@ -48052,7 +48275,7 @@ var init_reviewed_file = __esmMin((() => {
 	text = string();
 	flag = exactOptional(literal(true));
 	index = int().check(_nonnegative());
-	values = described(nullable(record$1(text, reviewedJsonSchema)), {
+	values = described(nullable(record$2(text, reviewedJsonSchema)), {
 		id: "fieldValues",
 		description: "The values of a role's or member's fields, with lists as sets; null while it does not exist. Members' roles are ids, or \"new\" and the name of a role that the plan creates."
 	});
@@ -48098,7 +48321,7 @@ var init_reviewed_file = __esmMin((() => {
 		]),
 		roles: described(array(text), { description: "Empty for the whole membership." }),
 		fields: described(exactOptional(text), { description: "What the membership has from then on besides roles, as JSON: the fields of somebody who joins, and the roles of somebody who is back." }),
-		hidden: described(flag, { description: "Present if nothing comes of it, because the person leaves, or the membership ends, before." }),
+		hidden: described(flag, { description: "Present if it has no effect, because the person leaves, or the membership ends, before." }),
 		brings: described(index, { description: "The permissions that begin: an index of permissionSets." }),
 		reach: described(index, { description: "The permissions that the person then holds or could give themselves: an index of permissionSets." })
 	}), {
@@ -48181,7 +48404,7 @@ async function recordedReviews(records, forge, branch) {
 	const needed = new Set(merged.flatMap(({ pull, isReadable }) => isReadable ? pull.number : []));
 	return {
 		merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
-		open: pulls.filter(({ status, baseRef }) => status === "open" && baseRef === branch),
+		hasOpen: pulls.some(({ status, baseRef }) => status === "open" && baseRef === branch),
 		abandoned: pulls.flatMap(({ status, number, mergedAt }) => {
 			const isPast = status === "merged" && !needed.has(number) && mergedAt < forge.now() - KEPT_FOR;
 			return status === "closed" || isPast ? recordOf$1(number) : [];
@@ -48373,6 +48596,53 @@ var init_seal = __esmMin((() => {
 	UNSEALED = (text) => text;
 }));
 
+// src/kernel/findings/date-words.ts
+/** Returns when a date takes effect: "after 2026-12-31". */
+function whenText({ text, what }) {
+	const isLastDay = what === "ends" || what === "back";
+	return `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}`;
+}
+/** Says what a date does to somebody, with names as `nameOf` writes them. */
+function effectOfDate({ what, roles }, who, nameOf) {
+	const names = roles.map(nameOf).join(", ");
+	switch (what) {
+		case "leaves": return `${who} leaves`;
+		case "leaves-unlisted": return `${who} leaves, if a member: no file lists the address`;
+		case "ends": return `${who} loses ${names || "the membership"}`;
+		case "joins": return `${who} joins${names && ` with ${names}`}`;
+		case "begins": return `${who} gains ${names}`;
+		case "suspended": return `${who} is suspended`;
+		case "back": return `${who} is back`;
+		default: return what;
+	}
+}
+var init_date_words = __esmMin((() => {
+	init_escape();
+}));
+
+// src/review/date-text.ts
+/** Says what a reviewed date does to somebody, and when. */
+function reviewedDateText({ at, what, roles }, who) {
+	const kind = what === "begins" && roles.length === 0 ? "joins" : what;
+	return `${whenText({
+		text: dayText(at, kind),
+		what: kind
+	})}, ${effectOfDate({
+		what: kind,
+		roles
+	}, who, String)}`;
+}
+/** Returns the day or time of a date as written in a file. */
+function dayText(at, what) {
+	if (at % DAY !== 0) return new Date(at).toISOString();
+	return new Date(what === "ends" || what === "back" ? at - DAY : at).toISOString().slice(0, 10);
+}
+var DAY;
+var init_date_text = __esmMin((() => {
+	init_date_words();
+	DAY = 864e5;
+}));
+
 // src/review/recorded-plan.ts
 /** Records a plan of an open pull request for the apply after its merge, unless it is the recorded one. */
 async function recordPlan(planned, plans, { store, seal }, records, forge) {
@@ -48446,16 +48716,23 @@ function isSame(run, merchants) {
 	});
 }
 /**
-* Returns lines about changes of a pull request that are only in the files, because they are already live: a pending
-* apply may take them away.
+* Returns lines about changes of a pull request that are only in the files: those that are already live, which a pending
+* apply may take away, and dates on which somebody would have got access.
 */
-function alreadyLive(plans, merged, { seal }) {
-	return plans.flatMap(({ merchant, reviewed }) => ["roles", "members"].flatMap((list) => reviewed[list].filter(isFileOnly).map((row) => {
+function onlyInFiles(plans, merged, { seal }) {
+	return plans.flatMap(({ merchant, reviewed }) => [...["roles", "members"].flatMap((list) => reviewed[list].filter(isFileOnly).map((row) => {
 		const name = list === "roles" ? row.name : seal(row.name);
 		const state = row.after === null ? "already gone" : "already live";
 		const later = laterChange(merged, (states) => states.get(merchant)?.[list], name);
 		return `${merchant}: ${list === "roles" ? "role" : "member"} ${row.name}: ${state}${later}`;
-	})));
+	})), ...removedBeginnings(reviewed).map((date) => `${merchant}: no longer in the files: ${reviewedDateText(date, date.name)}`)]);
+}
+/** Returns the dates that would have given somebody access, and that have neither moved nor come. */
+function removedBeginnings({ members, dates, baseDates = [] }) {
+	return baseDates.filter(({ name, what, at, roles, hidden }) => {
+		if (what !== "begins" && what !== "back" || hidden) return false;
+		return !dates.some((date) => date.name === name && date.what === what && (`${date.roles}` === `${roles}` || date.at === at && date.roles.length === roles.length)) && members.every((row) => row.name !== name);
+	});
 }
 /** Names the merged review that changes a row and is not applied yet; empty if there is none. */
 function laterChange(merged, rowsIn, name) {
@@ -48476,6 +48753,7 @@ var init_recorded_plan = __esmMin((() => {
 	init_seal();
 	init_json_text();
 	init_counted_run();
+	init_date_text();
 	init_merchant_state();
 }));
 
@@ -48520,6 +48798,69 @@ var init_markdown_blocks = __esmMin((() => {
 	init_escape();
 	MIN_REVIEW_SIZE = 1500;
 	DEFAULT_REVIEW_SIZE = 6e4;
+}));
+
+// src/show/documents/remedies.ts
+/** Says where a finding or a refusal comes from, and what to do about it. */
+function remedies({ place, hint, override = null }) {
+	return [
+		...place === null ? [] : [sentence(`written at ${place}`, {
+			tone: "dim",
+			isProse: true
+		})],
+		...hint === null ? [] : [sentence(hint, { mark: "next" })],
+		...override === null ? [] : [overrideStep(override)]
+	];
+}
+/** Says how to override a refusal; the command is kept on one line where it fits. */
+function overrideStep(override) {
+	return sentence(["To override: ", {
+		text: override,
+		isWhole: true
+	}], { mark: "next" });
+}
+/** Returns the line that overrides refusals in a file; a line break between its parts does not matter in YAML. */
+function fileOverride(line, where = IN_FILE) {
+	return sentence(where, {
+		mark: "next",
+		below: [sentence(line)]
+	});
+}
+/** Returns a refusal of a plan, or a rule that live access breaks. */
+function refusalBlock(refusal) {
+	const { rule, code, message } = refusal;
+	return sentence([toned("red", `${rule} ${code}`), `: ${message}`], { below: remedies(refusal) });
+}
+/** Returns refusals; what several in a row that are about one rule share is said below the last of them. */
+function refusalBlocks(refusals) {
+	const shared = ({ place, hint, override }) => JSON.stringify([
+		place,
+		hint,
+		override
+	]);
+	return refusals.map((refusal, index) => {
+		const next = refusals[index + 1];
+		const isShared = refusal.place !== null && next !== void 0 && shared(next) === shared(refusal);
+		const block = refusalBlock(refusal);
+		return isShared ? {
+			...block,
+			below: []
+		} : block;
+	});
+}
+/** Returns a refusal that is overridden. */
+function overriddenBlock({ rule, code, message }) {
+	return sentence([toned("yellow", "overridden"), `: ${rule} ${code}: ${message}`]);
+}
+/** Returns an error or a warning of a plan. */
+function findingBlock(finding) {
+	const { severity, message } = finding;
+	return sentence([toned(severity === "error" ? "red" : "yellow", severity), `: ${message}`], { below: remedies(finding) });
+}
+var IN_FILE;
+var init_remedies = __esmMin((() => {
+	init_block();
+	IN_FILE = "To override in git, add under guards in the file:";
 }));
 
 // node_modules/diff/libesm/diff/base.js
@@ -49332,30 +49673,6 @@ var init_change_view = __esmMin((() => {
 	MAX_EDITS = 200;
 }));
 
-// src/kernel/findings/date-words.ts
-/** Returns when a date takes effect: "after 2026-12-31". */
-function whenText({ text, what }) {
-	const isLastDay = what === "ends" || what === "back";
-	return `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}`;
-}
-/** Says what a date does to somebody, with names as `nameOf` writes them. */
-function effectOfDate({ what, roles }, who, nameOf) {
-	const names = roles.map(nameOf).join(", ");
-	switch (what) {
-		case "leaves": return `${who} leaves`;
-		case "leaves-unlisted": return `${who} leaves, if a member: no file lists the address`;
-		case "ends": return `${who} loses ${names || "the membership"}`;
-		case "joins": return `${who} joins${names && ` with ${names}`}`;
-		case "begins": return `${who} gains ${names}`;
-		case "suspended": return `${who} is suspended`;
-		case "back": return `${who} is back`;
-		default: return what;
-	}
-}
-var init_date_words = __esmMin((() => {
-	init_escape();
-}));
-
 // src/show/view/date-lines.ts
 /** Adds the later gains from dates to the risks of a merchant's plan. */
 function withLaterRisks(view, later) {
@@ -49823,9 +50140,9 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 		passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort()
 	};
 }
-/** Returns the changes that only their ids tell apart: another one has the same kind and name. */
+/** Returns the changes that are told apart by their ids: another role or member has the same name. */
 function namesakesAmong(changes) {
-	const groups = groupByKey$1(changes, ({ resource, kind, name }) => `${resource} ${kind} ${name}`);
+	const groups = groupByKey$1(changes, ({ resource, name }) => `${resource} ${name}`);
 	return new Set(groups.filter(({ length }) => length > 1).flat());
 }
 /** Returns a view with the changes of each group in the order of a report: removals first, then by name. */
@@ -50251,8 +50568,8 @@ function shareRows(views, shares, long = LONG$1) {
 	const positions = new Map(occurrences.map((occurrence, index) => [occurrence, index]));
 	const position = ({ all: [first] }) => (first && positions.get(first)) ?? 0;
 	return {
-		shared: titled$2(shared.toSorted((a, b) => dangerRank(a.item.row) - dangerRank(b.item.row) || kindRank(a.item.row) - kindRank(b.item.row) || b.all.length - a.all.length || byKey(a, b)), views),
-		own: views.map((_, place) => titled$2((byView.get(place) ?? []).toSorted((a, b) => position(a) - position(b)), views))
+		shared: titled$3(shared.toSorted((a, b) => dangerRank(a.item.row) - dangerRank(b.item.row) || kindRank(a.item.row) - kindRank(b.item.row) || b.all.length - a.all.length || byKey(a, b)), views),
+		own: views.map((_, place) => titled$3((byView.get(place) ?? []).toSorted((a, b) => position(a) - position(b)), views))
 	};
 }
 function alone(occurrence) {
@@ -50311,7 +50628,7 @@ function byKey(a, b) {
 	const textOf = ({ all: [first] }) => `${first?.name}\n${first?.key}`;
 	return byCodeUnit(textOf(a), textOf(b));
 }
-function titled$2(groups, views) {
+function titled$3(groups, views) {
 	return [...new Set(groups.map(({ item }) => item.title))].toSorted((a, b) => TITLES$1.indexOf(a) - TITLES$1.indexOf(b)).map((title) => ({
 		title,
 		rows: groups.filter(({ item }) => item.title === title).map((group) => group.all.length === 1 ? group.item.row : joinedRow(group, views))
@@ -50581,6 +50898,68 @@ var init_rules_view = __esmMin((() => {
 	NAMES_SHOWN$2 = 5;
 }));
 
+// src/show/text/wrap.ts
+/** Fills a text up with spaces to a number of cells. */
+function padTo(text, width) {
+	return `${text}${" ".repeat(Math.max(0, width - cellWidth(text)))}`;
+}
+/**
+* Breaks a list between its items into lines of at most `width` cells, and a comma; an item that is longer than a line is
+* broken at its spaces, and a longer word has a line of its own.
+*/
+function wrapList(items, width, separator = ", ") {
+	const lines = [];
+	let line = "";
+	for (const item of items) {
+		if (cellWidth(item) > width && item.includes(" ")) {
+			if (line !== "") lines.push(`${line}${separator.trimEnd()}`);
+			const parts = wrapText(item, width);
+			lines.push(...parts.slice(0, -1));
+			line = parts.at(-1) ?? "";
+			continue;
+		}
+		const longer = line === "" ? item : `${line}${separator}${item}`;
+		if (line !== "" && cellWidth(longer) > width) {
+			lines.push(`${line}${separator.trimEnd()}`);
+			line = item;
+		} else line = longer;
+	}
+	return line === "" ? lines : [...lines, line];
+}
+/** Breaks a text into lines of at most `width` cells at its spaces; a longer word has a line of its own. */
+function wrapText(text, width) {
+	return wrapList(text.split(" "), width, " ");
+}
+/**
+* Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others
+* `indent`. A head that leaves no space for the first word has a line of its own.
+*/
+function hangingLines(text, columns, head, indent) {
+	const lines = [];
+	let line = head;
+	text.split(" ").forEach((word, index) => {
+		const longer = index === 0 ? `${line}${word}` : `${line} ${word}`;
+		if ((index > 0 || cellWidth(indent) < cellWidth(head)) && cellWidth(longer) > columns) {
+			lines.push(line.trimEnd());
+			line = `${indent}${word}`;
+		} else line = longer;
+	});
+	return [...lines, line];
+}
+/** Breaks a text as `hangingLines` does on a terminal; anywhere else the text stays whole. */
+function wrapOnTerminal(text, { columns, onTerminal }, head, indent) {
+	return onTerminal ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
+}
+/** Adds to a text with cut lists, once, how to see everything. */
+function withCutNote(text, ofMany, style) {
+	if (!hasCutList(text)) return text;
+	return `${text}${wrapText(`Lists are cut: ${ofMany ? "-m CODE shows one merchant, --verbose all" : "--verbose shows all"}.`, style.columns).map(style.dim).join("\n")}\n`;
+}
+var init_wrap = __esmMin((() => {
+	init_text();
+	init_cut_list();
+}));
+
 // src/show/text/impact-text.ts
 /** Formats the impact of a plan on people: by permission, by role, then by member. */
 function renderImpact({ members, permissions, roles, sensitive = [] }, style, verbosity = "normal", origin = "plan", isLong = false) {
@@ -50597,7 +50976,7 @@ function renderImpact({ members, permissions, roles, sensitive = [] }, style, ve
 			permissions,
 			roles,
 			sensitive
-		}, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN$1), style), ...titled$1("By member", byMember)]
+		}, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN$1), style), ...titled$2("By member", byMember)]
 	];
 }
 /** Formats the number of members who gain or lose each permission, and of holders of each role. */
@@ -50606,7 +50985,7 @@ function renderTotals({ permissions, roles, sensitive }, shown, style) {
 		return [permission, `${[gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")}${where}`];
 	});
 	const holders = roles.map(({ name, before, after, where = "" }) => [name, `${grouped(before)} → ${grouped(after)}${where}`]);
-	return [...titled$1("By permission", capped(table(sums, style), shown, style)), ...titled$1(roles.some(({ where }) => where) ? "Memberships by role" : "Holders by role", capped(table(holders, style), shown, style))];
+	return [...titled$2("By permission", capped(table(sums, style), shown, style)), ...titled$2(roles.some(({ where }) => where) ? "Memberships by role" : "Holders by role", capped(table(holders, style), shown, style))];
 }
 /** Sorts sensitive permissions first, then those of the most members, so that a cut list keeps what matters. */
 function mattersFirst(permissions, sensitive) {
@@ -50617,7 +50996,7 @@ function accessText(members, origin) {
 	const what = origin !== "plan" ? "gained or lost" : members === 1 ? "gains or loses" : "gain or lose";
 	return `${counted(members, "member")} ${what} permissions${originSuffix(origin)}`;
 }
-function titled$1(title, lines) {
+function titled$2(title, lines) {
 	return lines.length === 0 ? [] : [`    ${title}`, ...lines];
 }
 function capped(rows, shown, style) {
@@ -50669,7 +51048,7 @@ var init_impact_text = __esmMin((() => {
 	init_escape();
 	init_memoized();
 	init_text();
-	init_names_text();
+	init_cut_list();
 	init_risk_view();
 	init_wrap();
 	SUMS_SHOWN$1 = 40;
@@ -50696,9 +51075,9 @@ function renderMerchantPlan(wholeView, style, verbosity, note = "") {
 		...renderFindings(view, style, verbosity),
 		...view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : [],
 		...renderRefusals(view.refusals, style),
-		...view.overrides === null ? [] : renderFileOverrides(view.overrides, style),
+		...view.overrides === null ? [] : blockLines([fileOverride(view.overrides)], style, "    "),
 		...view.overridden.length > 0 ? [""] : [],
-		...view.overridden.flatMap((refusal) => renderOverridden(refusal, style))
+		...blockLines(view.overridden.map(overriddenBlock), style, "  ")
 	];
 	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
 	lines.push(...hangingLines(`${countsText(view.counts)}.${note}`, style.columns, `  ${style.bold("Plan:")} `, "    "));
@@ -50794,47 +51173,15 @@ function renderDeferredRow(row, style) {
 	const indent = style.columns < 60 ? NARROW_INDENT : DETAIL_INDENT;
 	return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];
 }
-/** Formats a rule's refusal of a plan, or its violation by live access. */
-function renderRefusal({ rule, code, message, hint, override, place }, style) {
-	const [first = "", ...rest] = wrapText(`${rule} ${code}: ${oneLine(message)}`, style.columns - 6);
-	const head = `${rule} ${code}`;
-	return [
-		`    ${style.red(head)}${first.slice(head.length)}`,
-		...rest.map((line) => `      ${line}`),
-		...renderPlace(place, "      ", style),
-		...renderHint(hint, "      ", style),
-		...override === null ? [] : renderOverride(override, style)
-	];
-}
 /** Formats the refusals of a plan, or the violations by live access. */
 function renderRefusals(refusals, style) {
-	return cutToMost(joinSame(refusals), (refusal) => renderRefusal(refusal, style), "    ", style);
+	return cutToMost(refusalBlocks(joinSame(refusals)), "    ", style);
 }
-/** Formats the first of many items. */
-function cutToMost(items, render, indent, style) {
-	const more = items.length - MAX_SHOWN$2;
-	return [...items.slice(0, MAX_SHOWN$2).flatMap(render), ...more > 0 ? [`${indent}${style.dim(`${cutText(more)} (--format json shows all)`)}`] : []];
-}
-function renderPlace(place, indent, style) {
-	if (place === null) return [];
-	return wrapText(`written at ${oneLine(place)}`, style.columns - indent.length).map((line) => `${indent}${style.dim(line)}`);
-}
-/** Returns how to override a refusal; the command is kept on one line where it fits. */
-function renderOverride(override, style, indent = "      ") {
-	const parts = ["To override:", oneLine(override)];
-	return wrapList(parts, style.columns - indent.length - 2, " ").map((line, index) => `${indent}${index === 0 ? style.cyan("→") : " "} ${line}`);
-}
-/** Returns the line for the file that overrides the refusals; a line break between its parts does not matter in YAML. */
-function renderFileOverrides(overrides, style, where = IN_FILE) {
-	return [...hangingLines(where, style.columns, `    ${style.cyan("→")} `, "      "), ...wrapText(oneLine(overrides), style.columns - 8).map((line, index) => `      ${index === 0 ? "" : "  "}${line}`)];
-}
-/** Formats a refusal that is overridden. */
-function renderOverridden({ rule, code, message }, style) {
-	const [first = "", ...rest] = wrapText(`overridden: ${rule} ${code}: ${oneLine(message)}`, style.columns - 4);
-	return [`  ${style.yellow("overridden")}${first.slice(10)}`, ...rest.map((line) => `    ${line}`)];
-}
-function renderHint(hint, indent, style) {
-	return hangingLines(oneLine(hint), style.columns, `${indent}${style.cyan("→")} `, `${indent}  `);
+/** Formats the first of many blocks. */
+function cutToMost(blocks, indent, style) {
+	const more = blocks.length - MAX_SHOWN$2;
+	const rest = sentence(`${cutText(more)} (--format json shows all)`, { tone: "dim" });
+	return blockLines(more > 0 ? [...blocks.slice(0, MAX_SHOWN$2), rest] : blocks, style, indent);
 }
 /** Formats a merchant's heading: code, environment and service. */
 function renderHeading({ merchant, environment, service }, style) {
@@ -50899,23 +51246,17 @@ function renderFindings({ errors, warnings, untouched }, style, verbosity) {
 		...aside
 	];
 	const unchanged = verbosity === "normal" ? unchangedWarningsText(untouched) : "";
-	const lines = [...cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style), ...unchanged === "" ? [] : hangingLines(`${unchanged}.`, style.columns, "  ", "    ").map(style.dim)];
+	const lines = [...cutToMost(findings.map(findingBlock), "  ", style), ...unchanged === "" ? [] : hangingLines(`${unchanged}.`, style.columns, "  ", "    ").map(style.dim)];
 	return lines.length === 0 ? [] : ["", ...lines];
 }
-function renderFinding({ severity, message, hint, place }, style) {
-	const paint = severity === "error" ? style.red : style.yellow;
-	const [first = "", ...rest] = wrapText(`${severity}: ${oneLine(message)}`, style.columns - 4);
-	return [
-		`  ${paint(severity)}${first.slice(severity.length)}`,
-		...rest.map((line) => `    ${line}`),
-		...renderPlace(place, "    ", style),
-		...hint === null ? [] : renderHint(hint, "    ", style)
-	];
-}
-var LABEL_WIDTH, DETAIL_INDENT, NARROW_INDENT, RISKS_SHOWN$1, LONG_RISKS_SHOWN, LONG_DEFERRED_SHOWN, MAX_SHOWN$2, IN_FILE, EQUAL_NAMES_SHOWN;
+var LABEL_WIDTH, DETAIL_INDENT, NARROW_INDENT, RISKS_SHOWN$1, LONG_RISKS_SHOWN, LONG_DEFERRED_SHOWN, MAX_SHOWN$2, EQUAL_NAMES_SHOWN;
 var init_plan_text = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_block();
+	init_cut_list();
+	init_text_blocks();
+	init_remedies();
 	init_style();
 	init_change_view();
 	init_effects();
@@ -50934,7 +51275,6 @@ var init_plan_text = __esmMin((() => {
 	LONG_RISKS_SHOWN = 4;
 	LONG_DEFERRED_SHOWN = 10;
 	MAX_SHOWN$2 = 1e3;
-	IN_FILE = "To override in git, add under guards in the file:";
 	EQUAL_NAMES_SHOWN = 6;
 }));
 
@@ -51392,16 +51732,16 @@ function renderFleet(fleet, format, style, verbosity, share = 1) {
 		}, style, verbosity),
 		...more(errors.length - MESSAGES_SHOWN, style),
 		...refusals.length > 0 ? ["", `  ${style.red(style.bold(format.broken))}`] : [],
-		...messages(fleet, refusals).flatMap((refusal) => renderRefusal({
+		...blockLines(messages(fleet, refusals).map((refusal) => refusalBlock({
 			...refusal,
 			override: null
-		}, style)),
+		})), style, "    "),
 		...more(refusals.length - MESSAGES_SHOWN, style),
-		...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((override) => renderOverride(override, style, "    ")),
+		...blockLines(overrides.commands.slice(0, MESSAGES_SHOWN).map(overrideStep), style, "    "),
 		...more(overrides.commands.length - MESSAGES_SHOWN, style),
-		...overrides.line === null ? [] : renderFileOverrides(overrides.line, style, IN_SHARED_FILE),
+		...overrides.line === null ? [] : blockLines([fileOverride(overrides.line, IN_SHARED_FILE)], style, "    "),
 		...overridden.length > 0 ? [""] : [],
-		...messages(fleet, overridden).flatMap((override) => renderOverridden(override, style)),
+		...blockLines(messages(fleet, overridden).map(overriddenBlock), style, "  "),
 		...fleet.passwords.length > 0 && !isQuiet ? ["", ...renderPasswordVariables([namesText(fleet.passwords, 8)], style)] : [],
 		...renderTable(fleet, format, style),
 		"",
@@ -51560,6 +51900,9 @@ var IN_SHARED_FILE, ROWS_SHOWN, NARROW_ROWS_SHOWN, OWN_ROWS_SHOWN, OWN_LINES_SHO
 var init_plans_text = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_cut_list();
+	init_text_blocks();
+	init_remedies();
 	init_equal_changes();
 	init_equal_text();
 	init_fleet_view();
@@ -51757,7 +52100,7 @@ async function findComment(place) {
 			return null;
 		}
 	};
-	const listed = await attempt("The comment could not be searched for", async () => {
+	const listed = await attempt("The existing comment could not be looked up", async () => {
 		const recorded = await recordedComment(place, marker);
 		return recorded === null ? listOwn(place, marker) : [recorded];
 	});
@@ -51882,57 +52225,6 @@ async function baseStates(context) {
 }
 var init_base_commit = __esmMin((() => {
 	init_git_refs();
-}));
-
-// src/action/review/commit-status.ts
-/** Sets the status of a command on the commit of a run, which a branch can require; a fork's token may not. */
-async function setStatus(context, command, { result, reason, message }) {
-	const { event, scope } = context;
-	if (event.pull?.fork) return;
-	const text = message ?? reason ?? RESULTS[result] ?? result;
-	await addStatus(context, event.pull?.headSha ?? event.sha, command, scope.title, {
-		state: reason === null ? "success" : "failure",
-		text
-	});
-}
-/** Fails the status `plan` of open pull requests whose plans no longer show what a merge would do. */
-async function failPlans(context, plans) {
-	const { title } = runScope({
-		...context.inputs,
-		shard: null
-	}, void 0);
-	for (const { headSha, sentence } of plans.slice(0, MAX_FAILED)) await addStatus(context, headSha, "plan", title, {
-		state: "failure",
-		text: `Update the branch, to plan it again. ${sentence}`
-	});
-}
-async function addStatus({ event, github, log, mask }, sha, command, title, { state, text }) {
-	const context = `rolecall ${command}${title === "" ? "" : `: ${title}`}`.slice(0, 200);
-	try {
-		await github.addStatus({
-			sha,
-			state,
-			context,
-			description: mask(text),
-			url: event.runUrl
-		});
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		log.warning(`The status of the commit could not be set: ${error.because("statuses: write")}.`);
-	}
-}
-var RESULTS, MAX_FAILED;
-var init_commit_status = __esmMin((() => {
-	init_action_context();
-	init_github_api();
-	RESULTS = {
-		"no-changes": "Nothing to apply",
-		changes: "Ready to merge",
-		applied: "Applied",
-		compared: "Only the files were compared; without an API key there is nothing to approve",
-		superseded: "Left to a newer commit"
-	};
-	MAX_FAILED = 10;
 }));
 
 // src/show/view/wait-text.ts
@@ -52634,7 +52926,7 @@ var init_event_registry = __esmMin((() => {
 					format: "1.",
 					run: RUN_FIELD,
 					merchant: MERCHANT,
-					environment: "`live` or `test`; `null` if neither the file nor the key says.",
+					environment: "`live` or `test`; `null` if neither the file nor the key determines it.",
 					service: "Base URL of the service.",
 					fingerprint: "Fingerprint of the plan.",
 					changes: "Number of changes in the plan.",
@@ -52793,6 +53085,9 @@ function logProgress({ verbose, opens = false }, io) {
 function progressDisplay(io, { draws, log, show, showVerifying, end }) {
 	let current = null;
 	let isVerifying = false;
+	/** When reading began, and how many merchants were read since. */
+	let began = 0;
+	let read = 0;
 	/** Mean time in which a merchant was read, with others side by side, in ms. */
 	let readMs = 0;
 	const display = (progress) => {
@@ -52808,12 +53103,14 @@ function progressDisplay(io, { draws, log, show, showVerifying, end }) {
 			current?.live(event, io.monotonic());
 		},
 		reading(merchants) {
-			display(readingProgress(sortNaturally(merchants, (code) => code), io.monotonic()));
+			[began, read] = [io.monotonic(), 0];
+			display(readingProgress(sortNaturally(merchants, (code) => code), began));
 		},
 		read(merchant, problem) {
-			current?.read(merchant, problem, io.monotonic());
-			const view = current?.view(io.monotonic());
-			if (view) readMs = view.elapsedMs / Math.max(view.counts.done, 1);
+			const now = io.monotonic();
+			current?.read(merchant, problem, now);
+			if (problem === null) read += 1;
+			readMs = (now - began) / Math.max(read, 1);
 		},
 		applying(plans) {
 			const counts = sortNaturally(plans, ({ merchant }) => merchant).map(({ merchant, changes }) => ({
@@ -53034,10 +53331,7 @@ async function selectFiles(paths, options) {
 		unread,
 		shared
 	};
-	const project = await findYamlFiles([], cwd).catch((error) => {
-		if (error instanceof RolecallError && error.code === "no-files") return [];
-		throw error;
-	});
+	const project = await filesBelow([], cwd);
 	const included = new Set(shared.flatMap((path) => path.files));
 	const ownFiles = namedFiles.filter((file) => !included.has(file));
 	const files = [.../* @__PURE__ */ new Set([...namedFiles, ...project])].sort();
@@ -53059,7 +53353,7 @@ async function selectFiles(paths, options) {
 /** Returns the paths that name files without a merchant, alone or in a folder that is not the whole project's. */
 async function sharedPaths(paths, cwd, index) {
 	return (await Promise.all(paths.map(async (path) => {
-		const below = await filesBelow(path, cwd);
+		const below = await filesBelow([path], cwd);
 		const isFolder = below[0] !== resolve(cwd, path);
 		const shared = isFolder && namesProject([path], cwd) ? [] : await Promise.all(below.map((file) => isShared(file, index)));
 		return {
@@ -53074,17 +53368,14 @@ async function sharedPaths(paths, cwd, index) {
 async function withMerchants(links, cwd, index) {
 	const isKept = await Promise.all(links.map(async ({ link, why }) => {
 		if (why !== "folder") return true;
-		const below = await filesBelow(link, cwd);
+		const below = await filesBelow([link], cwd);
 		return (await Promise.all(below.map((file) => isShared(file, index)))).includes(false);
 	}));
 	return links.filter((_, place) => isKept[place]);
 }
-/** Returns the YAML files of one of several paths; there may be none. */
-async function filesBelow(path, cwd) {
-	return findYamlFiles([path], cwd).catch((error) => {
-		if (error instanceof RolecallError && error.code === "no-files") return [];
-		throw error;
-	});
+/** Returns the YAML files at paths; there may be none. */
+async function filesBelow(paths, cwd) {
+	return await ifAnyFiles([], () => findYamlFiles(paths, cwd)) ?? [];
 }
 /** Throws RolecallError if a folder without merchants reaches no file. */
 function requireReach({ path }, reached) {
@@ -53244,9 +53535,9 @@ function gitIn(cwd, option) {
 		} catch (cause) {
 			const { code, stderr = "" } = cause;
 			const [said = ""] = stderr.split("\n");
-			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
+			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: |\.$/g, "") || "git failed";
 			throw new RolecallError("usage", `${option} needs the git history: ${oneLine(why)}.`, {
-				hint: `Run it in a git repository, or without ${option}.`,
+				hint: `Run the command in a git repository${option.startsWith("--") ? `, or without ${option}` : ""}.`,
 				cause
 			});
 		}
@@ -53256,6 +53547,13 @@ function gitIn(cwd, option) {
 function repositoryPaths(root) {
 	const realPath = memoized(withoutLinks);
 	return (path) => relative(root, join(realPath(dirname(path)), basename(path))).split(sep).join("/");
+}
+/** Returns whether a path in a repository is one of others, or that of a YAML file below one. */
+function isBelow(path, folders) {
+	return folders.some((folder) => {
+		const below = posix.relative(folder, path);
+		return below === "" || !below.startsWith("..") && isProjectYaml(below);
+	});
 }
 /** Returns a reader of the files of a commit, with their includes. */
 function commitReader(blobs, commit) {
@@ -53379,7 +53677,8 @@ async function changedFiles(ref, { paths, files, all: allFiles }, index, cwd) {
 		const { known } = tree;
 		const project = await commitProject([...known], async (folder) => yamlBelow(folder, known), read);
 		const inRoot = repositoryPaths(root);
-		const former = await merchantsIn([...tree.links ? known : tree.paths].filter((path) => known.has(path) && isBelow(path, paths.map((path) => inRoot(resolve(cwd, path))))), read);
+		const selectedPaths = paths.map((path) => inRoot(resolve(cwd, path)));
+		const former = await merchantsIn([...tree.links ? known : tree.paths].filter((path) => known.has(path) && isBelow(path, selectedPaths)), read);
 		const isSame = await comparison({
 			files,
 			before: [...known],
@@ -53413,13 +53712,6 @@ async function changedFiles(ref, { paths, files, all: allFiles }, index, cwd) {
 		blobs.close();
 		throw error;
 	}
-}
-/** Returns whether a path is at or below one of others. */
-function isBelow(path, folders) {
-	return folders.some((folder) => {
-		const below = posix.relative(folder, path);
-		return below === "" || !below.startsWith("..") && isProjectYaml(below);
-	});
 }
 /** Returns the files of a commit by the merchants that they declare. */
 async function merchantsIn(paths, read) {
@@ -53862,7 +54154,10 @@ function timesOf(change, desired, now) {
 		case "update": return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
 		case "delete": switch (change.reason === "invitation-expired" ? absenceOf(member, now) : change.reason) {
 			case "access-ended": return [endOfMembership(member)];
-			case "access-not-begun": return endsOfGrants({ roles: change.before.roles.flatMap((ref) => grantsOf(ref, member)) }).filter((time) => isPast(time, now));
+			case "access-not-begun": {
+				const { roles: refs } = change.before;
+				return endsOfGrants(refs.length === 0 ? member : { roles: refs.flatMap((ref) => grantsOf(ref, member)) }).filter((time) => isPast(time, now));
+			}
 			default: return [];
 		}
 		case "replace": return backTimes(change.reason, member).length === 0 ? [void 0] : creationTimes(change.after, change.reason, member);
@@ -54215,7 +54510,7 @@ function renderDiagnostic([diagnostic, ...repetitions], style) {
 	const elsewhere = repetitions.filter((repetition) => placeOf(repetition) !== place);
 	const here = repetitions.length - elsewhere.length;
 	if (elsewhere.length > 0) lines.push(...wrapOnTerminal(alsoIn(elsewhere), style, "  ", "    "));
-	if (here > 0) lines.push(...wrapOnTerminal(`The same line has ${counted(here, `more ${severity}`)}: rolecall validate --format json lists them.`, style, "  ", "    "));
+	if (here > 0) lines.push(...wrapOnTerminal(`The same line has ${counted(here, `more ${severity}`)}: "rolecall validate" and "rolecall lint" list them with --format json.`, style, "  ", "    "));
 	if (hint !== void 0) lines.push(...wrapOnTerminal(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
 	return `${lines.join("\n")}\n`;
 }
@@ -54378,11 +54673,10 @@ function checkSize(what, items, maxItems) {
 	throw new RolecallError("too-many-items", `${what} has more than ${grouped(maxItems)} entries, so it was not read completely.`, { hint: "If the account is that large, raise --max-items. Otherwise, the service returns an endless list: contact its operators." });
 }
 /**
-* Lists all items consistently: starts over if the list changes meanwhile, and throws after three times. `what` names
-* the list in messages, as in "The member list of MC1"; `expected` estimates the number of items, and above `maxItems`
-* it throws.
+* Lists all items consistently: starts over if the list changes meanwhile, and throws after three times, or above
+* `maxItems`. `what` names the list in messages, as in "The member list of MC1".
 */
-async function listAll(what, readPage, { maxItems, expected = 0, progress = () => void 0 }) {
+async function listAll(what, readPage, { maxItems, progress = () => void 0 }) {
 	const firsts = /* @__PURE__ */ new Set();
 	const firstIds = /* @__PURE__ */ new Set();
 	let isCounted = false;
@@ -54399,25 +54693,12 @@ async function listAll(what, readPage, { maxItems, expected = 0, progress = () =
 		return page;
 	};
 	for (let listing = 1; listing <= LISTINGS; listing += 1) {
-		const items = await listOnce(listing === 1 ? withReadAhead(recordFirstPages, expected) : recordFirstPages, progress, repeats);
+		const items = await listOnce(recordFirstPages, progress, repeats);
 		if (items !== null) return items;
 	}
 	const isRepeating = firstIds.size === 1 && repeats.pages >= LISTINGS;
 	if (firsts.size === 1 || isRepeating) throw new RolecallError("listing-unstable", `${what} contradicts itself: its pages ${isCounted ? "do not match its total_count" : "repeat entries"}.`, { hint: `All ${LISTINGS} attempts began with the same entries, so it is probably not being changed. Contact the service's operators.` });
 	throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, { hint: "It is probably being changed right now. Run the command again later." });
-}
-/** Requests a few expected pages together with the first, which saves a round trip. */
-function withReadAhead(readPage, expected) {
-	const asked = /* @__PURE__ */ new Map();
-	return (offset) => {
-		const page = asked.get(offset) ?? readPage(offset);
-		for (let next = 25; offset === 0 && next < expected && asked.size < MAX_EARLY_PAGES; next += 25) {
-			const early = readPage(next);
-			early.catch(() => void 0);
-			asked.set(next, early);
-		}
-		return page;
-	};
 }
 /** Lists all items once; `null` if the pages are inconsistent. */
 async function listOnce(readPage, progress, repeats) {
@@ -54466,17 +54747,15 @@ async function listWithoutTotal(first, readPage, progress) {
 		if (page.items.length === 0) return [...items.values()];
 	}
 }
-var MAX_QUEUED, PAGE_SIZE, DEFAULT_MAX_ITEMS, LISTINGS, MAX_REPEATED_PAGES, MAX_EARLY_PAGES;
+var MAX_QUEUED, DEFAULT_MAX_ITEMS, LISTINGS, MAX_REPEATED_PAGES;
 var init_pager = __esmMin((() => {
 	init_map_concurrent();
 	init_text();
 	init_errors();
 	MAX_QUEUED = 64;
-	PAGE_SIZE = 25;
 	DEFAULT_MAX_ITEMS = 25e4;
 	LISTINGS = 3;
 	MAX_REPEATED_PAGES = 2;
-	MAX_EARLY_PAGES = 4;
 }));
 
 // src/service/paths.ts
@@ -55418,6 +55697,16 @@ function responseOf$1({ code, message, request }, { method }) {
 		...permission !== void 0 && { permission }
 	};
 }
+/** Returns the first id of a list; `null` if it has none. */
+function firstId(body) {
+	try {
+		const { items } = Object(JSON.parse(body));
+		const id = Object(Object(items)[0])["id"];
+		return typeof id === "string" && id !== "" ? id : null;
+	} catch {
+		return null;
+	}
+}
 /** Returns the warning about a service that accepts what it must refuse; empty otherwise. */
 function alarmOf(operation, step, response) {
 	if (response?.status !== 200 || step !== "create" && step !== "update") return {};
@@ -55516,7 +55805,17 @@ async function findDenial(client, merchant, operation) {
 		permission: response.permission ?? OPERATIONS[operation]
 	};
 	if (response.permission !== void 0 || step === "create") return denied;
-	return (await sendProbe(client, probeOf(probing, "retrieve", merchant))).status === 403 ? null : denied;
+	return (step === "retrieve" ? await isDeniedListed(client, probing, merchant) : (await sendProbe(client, probeOf(probing, "retrieve", merchant))).status !== 403) ? denied : null;
+}
+/** Returns whether the service refuses to retrieve a resource that it lists. */
+async function isDeniedListed(client, probing, merchant) {
+	const listed = firstId((await sendProbe(client, probeOf(probing, "list", merchant))).body);
+	if (listed === null) return false;
+	const retrieval = {
+		...probeOf(probing, "retrieve", merchant),
+		path: probing.path(merchant, listed)
+	};
+	return (await sendProbe(client, retrieval)).status === 403;
 }
 var init_find_denied = __esmMin((() => {
 	init_errors();
@@ -56626,13 +56925,12 @@ var init_wire = __esmMin((() => {
 /** Creates a reader of live states, with the client of each merchant. */
 function createReader(clientOf, findCurrentMember, maxItems, emit) {
 	const sharePredefined = createRoleSharer();
-	return { async read(merchant, roleIds, expected = 0) {
+	return { async read(merchant, roleIds) {
 		const [state, caller] = await Promise.all([withSharedAbort(clientOf(merchant), (calls) => {
 			const retrieve = (id) => sharePredefined(id, () => retrieveRole(calls, merchant, id));
 			return readAll(calls, {
 				merchant,
 				roleIds,
-				expected,
 				maxItems
 			}, retrieve, emit);
 		}), findCurrentMember(merchant)]);
@@ -56644,31 +56942,22 @@ function createReader(clientOf, findCurrentMember, maxItems, emit) {
 }
 /** Runs calls that succeed or fail together: the first permanent failure aborts the others. */
 async function withSharedAbort(client, work) {
-	const calls = /* @__PURE__ */ new Set();
-	let failed;
+	const failed = new AbortController();
 	const send = async (call) => {
-		if (failed) throw failed.error;
-		const cancellation = new AbortController();
-		calls.add(cancellation);
-		try {
-			return await client.send({
-				...call,
-				signal: cancellation.signal
-			});
-		} finally {
-			calls.delete(cancellation);
-		}
+		failed.signal.throwIfAborted();
+		return client.send({
+			...call,
+			signal: AbortSignal.any([failed.signal])
+		});
 	};
 	try {
 		return await work({ send });
 	} catch (error) {
-		failed = { error };
+		failed.abort(error);
 		throw error;
-	} finally {
-		for (const call of calls) call.abort(failed?.error ?? /* @__PURE__ */ new Error("everything is read"));
 	}
 }
-async function readAll(client, { merchant, roleIds, expected, maxItems }, retrieveOne, emit) {
+async function readAll(client, { merchant, roleIds, maxItems }, retrieveOne, emit) {
 	const requestedIds = /* @__PURE__ */ new Set();
 	const unanswered = /* @__PURE__ */ new Set();
 	const retrieve = async (ids) => {
@@ -56688,7 +56977,6 @@ async function readAll(client, { merchant, roleIds, expected, maxItems }, retrie
 		return [...listed, ...await retrieve(new Set(roleIds))];
 	};
 	const [roles, members] = await Promise.all([listAndNamed(), listMembers(client, merchant, {
-		expected,
 		maxItems,
 		progress: (read, total) => emit({
 			type: "read",
@@ -56774,18 +57062,7 @@ async function listMembers(client, merchant, { email, maxItems = DEFAULT_MAX_ITE
 * roles, and a list for each takes a fifth of the memory.
 */
 function createInterner() {
-	const root = { next: /* @__PURE__ */ new Map() };
-	return (list) => {
-		let node = root;
-		for (const text of list) {
-			const existing = node.next.get(text);
-			const next = existing ?? { next: /* @__PURE__ */ new Map() };
-			if (existing === void 0) node.next.set(text, next);
-			node = next;
-		}
-		node.list ??= list;
-		return node.list;
-	};
+	return memoized((list) => list, (list) => JSON.stringify(list));
 }
 /** Creates the lookup of single roles and members of one merchant. */
 function createLookup(client, merchant) {
@@ -56846,6 +57123,7 @@ async function nullOnNotFound(sent) {
 }
 var init_reader = __esmMin((() => {
 	init_map_concurrent();
+	init_memoized();
 	init_errors();
 	init_live();
 	init_pager();
@@ -56985,7 +57263,7 @@ async function createOnce(client, creation) {
 }
 /** Finds a custom role by its exact name. */
 async function findRole(client, merchant, draft) {
-	return bestMatch((await listRoles(client, merchant)).filter(({ name, predefined }) => name === draft.name && !predefined), (role) => isRole$2(role, draft));
+	return bestMatch((await listRoles(client, merchant)).filter(({ name, predefined }) => name === draft.name && !predefined), (role) => isRole$1(role, draft));
 }
 /** Finds a member by its exact address, except expired invitations, which cannot be new. */
 async function findMember(client, merchant, draft) {
@@ -56999,7 +57277,7 @@ function bestMatch(candidates, isSame) {
 		same: same !== void 0
 	};
 }
-function isRole$2(role, draft) {
+function isRole$1(role, draft) {
 	return isAsDrafted(ROLE_FIELDS, draft, roleImage$2(role));
 }
 function isMember(live, { managed, roles, ...draft }) {
@@ -57220,7 +57498,7 @@ async function loadFiles(inputs, io, { project, known = [] } = {}) {
 		merchantsOnly: true,
 		...project && { projects: [project] }
 	});
-	const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
+	const states = inShard(loaded.states, shard);
 	const logged = new Set(known.map((diagnostic) => JSON.stringify(diagnostic)));
 	const fresh = loaded.diagnostics.filter((diagnostic) => !logged.has(JSON.stringify(diagnostic)));
 	if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
@@ -57632,6 +57910,7 @@ var NAMES_IN_LINE, WHOLE, COLUMNS$2, SIGNS;
 var init_merchant_fold = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_cut_list();
 	init_impact_text();
 	init_wrap();
 	init_change_view();
@@ -57935,7 +58214,7 @@ function namesFold(fleet, withPeople) {
 		return [...lines(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([place, names]) => lines(`${codesAt([place]).join("")}: ${names.join(", ")}`, "  "))];
 	});
 	const sections = [...changes, ...people];
-	return sections.length === 0 ? "" : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [fenced("text", sections)]);
+	return sections.length === 0 ? "" : folded(withPeople ? "Merchants and people with the same changes" : "Merchants with the same changes", [fenced("text", sections)]);
 }
 function lines(text, indent) {
 	return wrapText(oneLine(text), COLUMNS).map((line, index) => `${indent}${index === 0 ? "" : "  "}${line}`);
@@ -57975,7 +58254,7 @@ function groupRisks(input, fleet) {
 function equalBlock({ title, rows }, { command }) {
 	const changes = counted(countChanges(rows), "change");
 	return {
-		title: command === "drift" ? `${title}: ${changes}` : `${changes} that are equal at several merchants`,
+		title: command === "drift" ? `${title}: ${changes}` : `${changes} that are the same at several merchants`,
 		items: rows.map((row) => [...equalLines(row), ...isWhole$1(row) ? [] : detailLines(row)])
 	};
 }
@@ -57997,21 +58276,17 @@ function rulesBlock({ rules = [] }, maxSize) {
 	return block(`⚠️ ${rulesTitle(rules)}`, lines).map((block) => blockText(block)).join("");
 }
 function problems({ views, unplanned }, fleet) {
-	const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...renderFailure(first, {
+	const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...blockLines(failureBlocks(first, merchants.length, attempts), {
 		...PLAIN,
-		columns: 96
-	}, merchants.length, attempts).trimEnd().split("\n").map((line) => `    ${line}`)]);
+		columns: 100
+	}, "    ")]);
 	const items = [...fleet.errors.map((group) => findingLines(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => joinSame(errors).map((error) => findingLines(`${merchant}: ${error.message}`, error)))];
 	const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
 	return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
 }
-function findingLines(text, { severity, hint, place }) {
-	const sign = severity === "error" ? "-" : "!";
-	return [
-		...hanging(oneLine(text), `${sign} `, `${sign}   `),
-		...place === null ? [] : [`    written at ${oneLine(place)}`],
-		...hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")
-	];
+function findingLines(text, finding) {
+	const sign = finding.severity === "error" ? "-" : "!";
+	return [...hanging(oneLine(text), `${sign} `, `${sign}   `), ...blockLines(remedies(finding), DIFF, "    ")];
 }
 function refusals({ command }, fleet) {
 	const what = command === "drift" ? `Live access breaks ${counted(brokenRules$1(fleet.views), "rule")}` : `An apply would be refused, for ${counted(countReasons(fleet), "reason")}`;
@@ -58019,12 +58294,7 @@ function refusals({ command }, fleet) {
 	return block(`⛔ ${what}${fleet.refusals.length > 0 ? `, at ${counted(merchants, "merchant")}` : ""}`, refusalItems(fleet));
 }
 function refusalItems(fleet) {
-	const refused = (text, { hint, override, place }) => [
-		...hanging(oneLine(text), "- ", "-   "),
-		...place === null ? [] : [`    written at ${oneLine(place)}`],
-		...hanging(oneLine(hint), "    → ", "      "),
-		...override === null ? [] : [`    → To override: ${oneLine(override)}`]
-	];
+	const refused = (text, refusal) => [...hanging(oneLine(text), "- ", "-   "), ...blockLines(remedies(refusal), DIFF, "    ")];
 	const { commands, line } = fleet.overrides;
 	return [
 		...fleet.refusals.map((group) => {
@@ -58086,12 +58356,14 @@ function datesText(later, head = LATER_HEAD) {
 		...refused.map((line) => `⛔ ${line}`)
 	].map((line) => `- ${line}`).join("\n")}`;
 }
-var DATES_SHOWN, LATER_HEAD;
+var DIFF, DATES_SHOWN, LATER_HEAD;
 var init_review_sections = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_text_blocks();
+	init_failure();
+	init_remedies();
 	init_style();
-	init_failure_text();
 	init_date_lines();
 	init_drift_view();
 	init_equal_changes();
@@ -58104,6 +58376,10 @@ var init_review_sections = __esmMin((() => {
 	init_fit_review();
 	init_markdown_blocks();
 	init_merchant_fold();
+	DIFF = {
+		...PLAIN,
+		columns: 106
+	};
 	DATES_SHOWN = 10;
 	LATER_HEAD = "**Later**, on the dates in the files, without another review:";
 }));
@@ -58667,7 +58943,6 @@ var init_compare_rules = __esmMin((() => {
 * Returns what a review has to know about the rules of a pull request: where they allow what its base branch does not.
 */
 async function ruleNotes({ loaded, base, plans }, { inputs, mask, event, io }) {
-	if (base === null) return [BASE_UNKNOWN];
 	const notes = ruleNotesOf(loaded.states, base.states, plans, globMatcher());
 	const head = new Set(loaded.states.map(({ merchant }) => merchant));
 	const isMeant = ({ merchant }) => (inputs.merchants.length === 0 || inputs.merchants.includes(merchant)) && (inputs.shard === null || isInShard(merchant, inputs.shard));
@@ -58724,7 +58999,6 @@ function noLongerManaged(state, now) {
 		text: `no longer managed, because no file declares it; the live state stays as it is${dates}`
 	};
 }
-var BASE_UNKNOWN;
 var init_rule_notes = __esmMin((() => {
 	init_commit_states();
 	init_shard();
@@ -58734,26 +59008,18 @@ var init_rule_notes = __esmMin((() => {
 	init_project_file();
 	init_text();
 	init_rules_view();
-	BASE_UNKNOWN = {
-		merchants: ["every merchant"],
-		kind: "unknown",
-		topic: "base branch",
-		text: "the base branch could not be read, so its rules are not known"
-	};
 }));
 
-// src/action/review/compare-files.ts
-/** Compares the files of a pull request with those of its base branch, for runs without an API key. */
-async function compareFiles(context, read, comment) {
+// src/action/review/check-files.ts
+/** Checks the files of a pull request, and compares their rules with those of its base branch, without an API key. */
+async function checkFiles(context, read, comment) {
 	const { inputs, event, io, log } = context;
 	if (event.pull === null) throw new ActionError("key-missing", "There is no API key for any merchant.", "Set the input api-key or api-keys, or the variables that the files name.");
 	const base = await baseStates(context);
 	const loaded = await underBaseRules(read, base, inputs, io);
-	const plans = configDiff(loaded.states, base?.states ?? [], globMatcher(), io.now());
-	log.notice("This run has no API key: the files are only compared with those of the base branch.");
+	log.notice("This run has no API key: it checks the files, and plans nothing.");
 	const fileErrors = loaded.diagnostics.filter(isFileError);
-	const views = context.mask(plans).map((plan) => planView(plan));
-	const rules = await ruleNotes({
+	const rules = base === null ? [] : await ruleNotes({
 		loaded,
 		base,
 		plans: null
@@ -58762,116 +59028,66 @@ async function compareFiles(context, read, comment) {
 		marker: markerOf("plan", context.scope),
 		review: {
 			command: "plan",
-			views,
+			views: [],
 			unplanned: [],
 			fileErrors: fileErrors.length,
 			rules
 		},
+		...fileErrors.length === 0 && { verdict: "## ⏭️ rolecall plan: not planned" },
 		about: [
 			aboutRun(context),
-			"> [!IMPORTANT]\n> **Not compared with the live state.** This run has no API key, like every run for a fork or by Dependabot. It shows the differences between the files of this pull request and those of its base branch; an apply may make more or fewer changes.",
+			"> [!IMPORTANT]\n> **Nothing is planned.** This run has no API key, like every run for a fork or by Dependabot. It checks the files, and lists what is looser than on the base branch. After a merge, the changes wait for approval.",
 			...loaded.earlier === null ? [] : [loaded.earlier],
 			...aboutFiles(context, loaded.diagnostics)
 		],
 		after: []
 	};
-	const changes = plans.some((plan) => plan.changes.length > 0) || rules.length > 0;
-	const outputs = {
-		...planOutputs(plans),
-		...await publish(context, page, null, comment, changes)
-	};
+	const outputs = await publish(context, page, null, comment, rules.length > 0);
 	if (fileErrors.length > 0) return failed("failed", "invalid-files", `The files have ${counted(fileErrors.length, "error")}.`, outputs);
 	if (loaded.diagnostics.some(({ refusal }) => refusal)) return failed("refused", "refused", "The files break their own policies or checks.", outputs);
-	return passed("compared", outputs);
+	return passed("unplanned", outputs);
 }
-/**
-* Returns the changes of a pull request to the files as plans, treating the files of the base branch as the live state.
-* Without the real live state there are no refusals, and nothing to approve.
-*/
-function configDiff(head, base, matches, now) {
-	const before = new Map(base.map((state) => [state.merchant, state]));
-	return head.map((state) => {
-		const desired = {
-			...state,
-			sync: {
-				...state.sync,
-				roles: "authoritative",
-				members: "authoritative"
-			},
-			ignore: {
-				roles: [],
-				members: []
-			}
-		};
-		const live = asLive(desired, before.get(state.merchant));
-		const plan = buildPlan({
-			desired,
-			live,
-			service: "the files of the base branch",
-			now,
-			matches
-		});
-		return {
-			...plan,
-			refusals: [],
-			findings: [],
-			changes: [...plan.changes, ...plan.deferred.map((d) => d.change)],
-			deferred: []
-		};
-	});
-}
-function asLive(head, base) {
-	const roles = (base?.roles ?? []).map((role) => liveRole(role, head));
-	const byName = new Map(roles.map((role) => [role.name, role]));
-	const undeclaredRoles = /* @__PURE__ */ new Map();
-	const idOf = (role) => {
-		const declaredRole = byName.get(role);
-		if (declaredRole) return declaredRole.id;
-		undeclaredRoles.set(role, {
-			id: role,
-			name: role,
-			permissions: [],
-			predefined: true,
-			metadata: {},
-			updatedAt: ""
-		});
-		return role;
-	};
-	for (const { role } of (head.members ?? []).flatMap((member) => member.roles ?? [])) idOf(role);
-	const members = (base?.members ?? []).map((member) => liveMember(member, head, idOf));
-	const declared = new Set((head.roles ?? []).map(({ name }) => name));
-	const undeclared = [...undeclaredRoles.values()].filter(({ name }) => !declared.has(name));
-	return {
-		merchant: head.merchant,
-		roles: [...roles, ...undeclared],
-		members,
-		callerId: null
-	};
-}
-function liveRole(role, head) {
-	const { name } = role;
-	const pinned = head.roles?.find((entry) => entry.name === name || entry.previously?.includes(name))?.id ?? role.id;
-	return roleAsDeclared(role, pinned ?? `file:${name}`);
-}
-function liveMember(member, head, idOf) {
-	const { email, roles = [] } = member;
-	const id = (head.members?.find((entry) => entry.email.toLowerCase() === email.toLowerCase()))?.id ?? member.id ?? `file:${email.toLowerCase()}`;
-	return memberAsDeclared(member, id, roles.map(({ role }) => idOf(role)));
-}
-var init_compare_files = __esmMin((() => {
+var init_check_files = __esmMin((() => {
 	init_file_errors();
-	init_session();
-	init_member();
-	init_role();
-	init_build_plan();
 	init_text();
-	init_plan_view();
 	init_action_context();
 	init_action_error();
 	init_base_commit();
 	init_load_and_plan();
 	init_publish_plan();
 	init_rule_notes();
+}));
+
+// src/action/review/commit-status.ts
+/** Sets the status of a command on the commit of a run, which a branch can require; a fork's token may not. */
+async function setStatus(context, command, { result, reason, message }) {
+	const { event, scope, github, log, mask } = context;
+	if (event.pull?.fork) return;
+	const text = message ?? reason ?? RESULTS[result] ?? result;
+	const name = `rolecall ${command}${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200);
+	try {
+		await github.addStatus({
+			sha: event.pull?.headSha ?? event.sha,
+			state: reason === null ? "success" : "failure",
+			context: name,
+			description: mask(text),
+			url: event.runUrl
+		});
+	} catch (error) {
+		if (!(error instanceof GithubError)) throw error;
+		log.warning(`The status of the commit could not be set: ${error.because("statuses: write")}.`);
+	}
+}
+var RESULTS;
+var init_commit_status = __esmMin((() => {
+	init_github_api();
+	RESULTS = {
+		"no-changes": "Nothing to apply",
+		changes: "Ready to merge",
+		applied: "Applied",
+		unplanned: "Nothing was planned, because there is no API key",
+		superseded: "Left to a newer commit"
+	};
 }));
 
 // src/kernel/approval/rows.ts
@@ -58902,7 +59118,10 @@ function roleRows(row, place, identities) {
 	};
 	const created = {
 		kind: "role",
-		key: identities.role(`new ${name}`)
+		key: identities.role(roleKey({
+			id: null,
+			name
+		}))
 	};
 	if (id === null) return [{
 		...common,
@@ -59059,6 +59278,7 @@ function itemsOf({ subject, before, after, base }) {
 var EXISTS;
 var init_rows = __esmMin((() => {
 	init_json_text();
+	init_set();
 	EXISTS = { field: null };
 }));
 
@@ -59269,7 +59489,7 @@ function effectText(effect, name, permissions, roles) {
 }
 /** Appends that no review shows it, or which review shows something else. */
 function unseenText(text, review) {
-	return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
+	return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows something else`;
 }
 /** Says that a review shows the removal of an earlier membership of the same address. */
 function newerMembershipText(review) {
@@ -59287,10 +59507,13 @@ var init_words = __esmMin((() => {
 }));
 
 // src/kernel/approval/find-unseen.ts
-/** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such effect. */
+/**
+* Returns the changes of a plan, including deferred ones, that do what no review shows, by fingerprint, with a sentence
+* for each such effect.
+*/
 function findUnseen(plan, reviews, context) {
 	const rows = freshRows(plan, context);
-	const unseen = /* @__PURE__ */ new Map();
+	const unseen = new Map(unseenDeferred(plan, reviews, context));
 	const whole = /* @__PURE__ */ new Set();
 	const removed = /* @__PURE__ */ new Set();
 	const refuse = (fingerprint, reason) => {
@@ -59322,6 +59545,13 @@ function findUnseen(plan, reviews, context) {
 		}
 	}
 	return unseen;
+}
+/** Returns the deferred changes that do what no review shows, by fingerprint, with a sentence for each such effect. */
+function unseenDeferred(plan, reviews, context) {
+	return freshRows(plan, context, "deferred").flatMap((row) => {
+		const { reasons } = unseenItems(row, reviews, context);
+		return row.fingerprint === null || reasons.length === 0 ? [] : [[row.fingerprint, reasons]];
+	});
 }
 function isRemoval({ subject, after }) {
 	return subject.kind === "member" && after === null;
@@ -60353,7 +60583,8 @@ function mismatch(name, state, plan) {
 function refusedChanges(whole, covered, elsewhere, refusals) {
 	const kept = new Set(covered.changes.map(({ fingerprint }) => fingerprint));
 	const dependents = leftOutWith(dependenciesOf(whole.changes), refusals.keys());
-	return whole.changes.filter(({ fingerprint }) => !kept.has(fingerprint)).map((change) => {
+	const deferred = whole.deferred.map(({ change }) => change);
+	return [...whole.changes.filter(({ fingerprint }) => !kept.has(fingerprint)), ...deferred.filter(({ fingerprint }) => elsewhere.length > 0 || refusals.has(fingerprint))].map((change) => {
 		const { fingerprint } = change;
 		return {
 			change,
@@ -60393,7 +60624,7 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 	const comparison = compareReviewed(reviews, fresh, seal);
 	const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
 	const dropped = droppedChanges(comparison, reviews, placeOf).filter(({ entry: { resource, name, row } }) => row.list === "dates" || !refused.has(`${resource} ${name}`));
-	const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) => verdict === "superseded" && does !== "permissions" && name !== null && by !== null ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`] : []);
+	const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) => verdict === "superseded" && does !== "permissions" && by !== null ? [`${review} was to ${VERBS[does]} ${name ?? GONE_PERSON}; ${by} has decided otherwise since.`] : []);
 	const shown = new Set(comparison.account.flatMap(({ verdict, fingerprints }) => verdict === "refused" ? fingerprints : []));
 	const isLeft = ({ change }) => isRenewal(change) && !shown.has(change.fingerprint);
 	const refusals = [...comparison.refused.filter((refused) => !isLeft(refused)).map(refusalSentence), ...comparison.unseenDates.map(({ text }) => `not approved: ${text}, which no review shows.`)];
@@ -60417,7 +60648,7 @@ function droppedChanges({ account }, reviews, placeOf) {
 		if (entry.verdict !== "dropped") return [];
 		const places = entry.origins.map(placeOf).join(", ");
 		const why = `${entry.reasons.length === 0 ? "the files no longer declare it" : entry.reasons.join("; ")}${places === "" ? "" : ` (${places})`}`;
-		const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is no longer live or listed"}`;
+		const change = `${VERBS[entry.does]} ${entry.name ?? GONE_PERSON}`;
 		return [{
 			entry,
 			review: entry.review,
@@ -60433,17 +60664,85 @@ function droppedChanges({ account }, reviews, placeOf) {
 function isRenewal(change) {
 	return change.kind === "replace" && change.reason === "invitation-expired" && change.fields.length === 0;
 }
-var VERBS;
+var GONE_PERSON, VERBS;
 var init_judge_merchant = __esmMin((() => {
 	init_compare_reviewed();
 	init_words();
 	init_due_since();
+	GONE_PERSON = "somebody who is no longer live or listed";
 	VERBS = {
 		create: "add",
 		update: "change",
 		remove: "remove",
 		permissions: "change the permissions of"
 	};
+}));
+
+// src/review/open-failures.ts
+/**
+* Returns a sentence about the reviewed changes of a merchant that no file declares any longer; `null` if there are
+* none.
+*/
+function undeclaredSentence(merchant, reviews) {
+	if (reviews.length === 0) return null;
+	const names = [...new Set(reviews.map(({ name }) => name))];
+	return `The reviewed changes of ${listText(names)} to ${merchant} were lost: no file declares ${merchant} any longer.`;
+}
+/** Returns the failures at merchants that no file declares any longer. */
+function undeclaredFailures(declared, states) {
+	return [...states].flatMap(([merchant, state]) => {
+		if (declared.has(merchant) || !state?.failure) return [];
+		const sentence = undeclaredSentence(merchant, state.open);
+		const { commit, pulls } = state.failure;
+		return sentence === null ? [] : [{
+			merchant,
+			commit,
+			pulls,
+			reasons: [sentence]
+		}];
+	});
+}
+/** Returns the failures of earlier applies that fresh plans still show, and what was lost. */
+function openFailures(fresh, states, seal, placeOf) {
+	return fresh.flatMap((freshPlan) => {
+		const { merchant } = freshPlan.plan;
+		const state = states.get(merchant);
+		if (state === null) return [{
+			merchant,
+			commit: null,
+			pulls: [],
+			reasons: [INVALID_STATE]
+		}];
+		if (!state?.failure) return [];
+		const { commit, pulls, isUnread } = state.failure;
+		if (isUnread) return [{
+			merchant,
+			commit,
+			pulls,
+			reasons: [UNREAD$2]
+		}];
+		const { comparison, refusals, dropped } = judgeMerchant(freshPlan, state.open, seal, placeOf);
+		const guarded = comparison.covered.refusals.map(({ rule, code, message }) => `${rule} ${code}: ${message}`);
+		const lost = dropped.map(({ sentence }) => sentence);
+		const reasons = [.../* @__PURE__ */ new Set([
+			...guarded,
+			...refusals,
+			...lost
+		])];
+		return reasons.length === 0 ? [] : [{
+			merchant,
+			commit,
+			pulls,
+			reasons
+		}];
+	});
+}
+var INVALID_STATE, UNREAD$2;
+var init_open_failures = __esmMin((() => {
+	init_text();
+	init_judge_merchant();
+	INVALID_STATE = "the record of its last apply is not signed with the current approval secret, so the merchant counts as never applied.";
+	UNREAD$2 = "it could not be read, so what was merged since is not applied.";
 }));
 
 // src/action/github/merged-pulls.ts
@@ -60512,14 +60811,21 @@ var init_merged_pulls = __esmMin((() => {
 function isReview({ name }) {
 	return name.startsWith("pull_request_review");
 }
-/** Compares plans with what has been approved of them so far; `null` for events without a pull request. */
-async function approvalSoFar({ event, github }, { seal }, records, looks, placeOf) {
+/** Returns the reviews of the pull request, or of those of the merge group, that a plan is of. */
+function ownReviews({ event, github }, records) {
+	const { pull } = event;
+	return readingApprovals(() => pull === null ? queuedReviews(event, github, records) : openReview(pull.number, github, records));
+}
+/**
+* Compares plans with what has been approved of them so far; `null` for events without a pull request. `declared` are the
+* merchants that files declare; `null` if not all are known.
+*/
+async function approvalSoFar({ event, github }, { seal }, records, own, looks, declared, placeOf) {
 	const { pull, group } = event;
 	const branch = pull?.baseRef ?? group?.baseRef;
 	if (branch === void 0) return null;
 	return readingApprovals(async () => {
 		const { merged } = await recordedReviews(records, github, branch);
-		const own = pull === null ? await queuedReviews(event, github, records) : await openReview(pull.number, github, records);
 		const isApproved = group !== null || own.some(({ approvals }) => approvals.length > 0);
 		const settled = looks.flatMap((look) => {
 			const { merchant } = look.plan;
@@ -60535,7 +60841,7 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 			const { baseDates = reviewed.dates } = reviewed;
 			return compareReviewed(reviewsOf(merchant, state, merged), look, seal).unseenDates.flatMap(({ date, text }) => baseDates.some(({ at, name }) => at === date.at && name === date.email.toLowerCase()) ? `${merchant}: ${text}` : []);
 		});
-		const objections = /* @__PURE__ */ new Map();
+		const objections = new Map(declared === null ? [] : undeclaredObjections(own, declared));
 		for (const look of isApproved ? looks : []) {
 			const { merchant } = look.plan;
 			const recorded = records.states.get(merchant);
@@ -60555,6 +60861,14 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 			isEarly: isApproved && isReviewable && own.every(({ run }) => run === null),
 			isRejected: isReviewable && own.some((review) => hasRejection(review, github.now()))
 		};
+	});
+}
+/** Returns objections to approved changes at merchants that no file declares any longer. */
+function undeclaredObjections(own, declared) {
+	return [...new Set(own.flatMap(({ run }) => [...run?.merchants.keys() ?? []]))].flatMap((merchant) => {
+		const reviews = declared.has(merchant) ? [] : reviewsOf(merchant, void 0, own).filter(isToCome);
+		const sentence = undeclaredSentence(merchant, reviews);
+		return sentence === null ? [] : [[merchant, [sentence]]];
 	});
 }
 /** Says that somebody whose reviewed removal was lost continues under a new address; empty if nobody does. */
@@ -60635,6 +60949,7 @@ var init_plan_approval = __esmMin((() => {
 	init_counted_run();
 	init_judge_merchant();
 	init_merchant_state();
+	init_open_failures();
 	init_recorded_plan();
 	init_markdown_blocks();
 	init_action_error();
@@ -60865,7 +61180,7 @@ function scopeText(planned, { states, valid, earlier }) {
 	return [planned === 0 ? only !== void 0 && total === 1 ? `${only.merchant} is not planned, because this pull request does not change it.` : `None of ${of} is planned, because this pull request changes none of them.` : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; this pull request does not change the others.`];
 }
 /** Returns the result of a plan, without its outputs. */
-function verdictOf$1({ inputs }, plans, unplanned, fileErrors, later) {
+function verdictOf$1(plans, unplanned, fileErrors, later) {
 	const findings = plans.flatMap((plan) => plan.findings.filter(({ severity }) => severity === "error"));
 	if (fileErrors > 0) return failed("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
 	if (unplanned.length > 0) {
@@ -60882,7 +61197,7 @@ function verdictOf$1({ inputs }, plans, unplanned, fileErrors, later) {
 			message: isRisky ? "Nothing to apply now; risks on a later date" : null
 		};
 	}
-	return inputs.failOn === "changes" ? failed("changes", "differences", "There are changes, and fail-on is changes.") : passed("changes");
+	return passed("changes");
 }
 /** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
 function afterPlan(context, looks, later, approval) {
@@ -61052,17 +61367,17 @@ var init_changed_merchants = __esmMin((() => {
 
 // src/action/review/planned-merchants.ts
 /**
-* Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier
-* apply left undone are added if their own file was touched, even if only by a comment, so that the remaining changes
-* can be reviewed.
+* Returns the merchants that a plan covers: those whose resolved state the base does not have, and those of the approved
+* plans, whose changes a later commit or another pull request may undo. Those that an earlier apply left undone are added
+* if their own file was touched, even if only by a comment, so that the remaining changes can be reviewed.
 */
-async function plannedMerchants({ inputs }, states, base, recordedStates) {
+async function plannedMerchants({ inputs }, states, base, { recorded, approved }) {
 	if (base === null || inputs.scope === "all") return states;
 	const touched = await touchedMerchants(states, base, states.filter(({ merchant }) => {
-		const state = recordedStates.get(merchant);
+		const state = recorded.get(merchant);
 		return state === null || state && (state.failure !== null || state.open.some(hasRows));
 	}));
-	return states.filter(({ merchant }) => touched.has(merchant));
+	return states.filter(({ merchant }) => touched.has(merchant) || approved.has(merchant));
 }
 /** Returns the merchants whose state differs from that of an earlier commit, and those among some whose file does. */
 async function touchedMerchants(states, before, byFile) {
@@ -61150,7 +61465,7 @@ function passwordEnvironment({ inputs, io, secrets }, keys) {
 function guardPlanEvent({ name, pull }, keys) {
 	if (!keys) return;
 	if (!(name.startsWith("pull_request_") && (pull?.fork ?? true)) && !UNSAFE.has(name)) return;
-	throw new ActionError("unsafe-event", `The event ${name} could plan anybody's files with this repository's keys.`, "Use the event pull_request: it has no keys for a fork, so only the files are compared.");
+	throw new ActionError("unsafe-event", `The event ${name} could plan anybody's files with this repository's keys.`, "Use the event pull_request: it has no keys for a fork, so its files are only checked.");
 }
 /** Rejects drift of files that are not merged. */
 function guardDriftEvent(event) {
@@ -61194,8 +61509,8 @@ function unplannedLines(unplanned, what) {
 	})));
 }
 var init_unplanned_lines = __esmMin((() => {
+	init_failure();
 	init_style();
-	init_failure_text();
 }));
 
 // src/action/commands/run-plan.ts
@@ -61245,15 +61560,18 @@ async function plan(context, read, store, comment) {
 	const { inputs, io, event, log } = context;
 	if (lacksKeys(read.states, inputs, io.env)) {
 		annotate(diagnosticAnnotations(read.diagnostics), log);
-		return compareFiles(context, read, comment);
+		return checkFiles(context, read, comment);
 	}
 	guardPlanEvent(event, read.states.length > 0);
 	keysNamedBy(read.states, io.env).forEach(context.maskSecret);
 	await guardCredentials(context, read.states);
 	const base = await baseStates(context);
 	const loaded = await underBaseRules(read, base, inputs, io);
-	const recordedStates = store?.records.states ?? /* @__PURE__ */ new Map();
-	const states = await plannedMerchants(context, loaded.states, base, recordedStates);
+	const own = store === null ? [] : await ownReviews(context, store.records);
+	const states = await plannedMerchants(context, loaded.states, base, {
+		recorded: store?.records.states ?? /* @__PURE__ */ new Map(),
+		approved: new Set(own.flatMap(({ run }) => [...run?.merchants.keys() ?? []]))
+	});
 	const { planned, close } = await planFiles(states, inputs, io, {
 		base: base?.states ?? [],
 		project: loaded.project,
@@ -61266,14 +61584,15 @@ async function plan(context, read, store, comment) {
 			states,
 			looks: plannedOnly(planned),
 			unplanned: unplannedOf(planned),
-			store
+			store,
+			own
 		}, context, comment);
 	} finally {
 		await close();
 	}
 }
 /** Logs plans, publishes and records them, and compares them with what was approved. */
-async function reviewed({ loaded, base, states, looks, unplanned, store }, context, comment) {
+async function reviewed({ loaded, base, states, looks, unplanned, store, own }, context, comment) {
 	const { io, event, log, github } = context;
 	const plans = looks.map((look) => look.plan);
 	const diagnostics = diagnosticAnnotations(loaded.diagnostics);
@@ -61302,10 +61621,12 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 		rules,
 		run: runFingerprint(plans)
 	};
-	const verdict = verdictOf$1(context, plans, unplanned, fileErrors.length, later);
-	const approval = store && await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources));
+	const verdict = verdictOf$1(plans, unplanned, fileErrors.length, later);
+	const declared = loaded.isWhole ? new Set(loaded.states.map(({ merchant }) => merchant)) : null;
+	const texts = placeTexts(loaded.sources);
+	const approval = store && await approvalSoFar(context, store, store.records, own, looks, declared, texts);
 	const { settled = [], unseen = [] } = approval ?? {};
-	const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
+	const fileOnly = store === null || approval === null ? [] : onlyInFiles(plans, approval.merged, store);
 	const page = {
 		marker: markerOf("plan", context.scope),
 		review,
@@ -61314,8 +61635,8 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 			aboutRun(context),
 			...scope,
 			...changedRemarks(approval, event),
-			...linesSection(context, "Only in the files", live),
-			...linesSection(context, "Lost earlier, and no longer reported once this is merged", settled),
+			...linesSection(context, "Only in the files", fileOnly),
+			...linesSection(context, "Access lost earlier, not reported again after this merge", settled),
 			...linesSection(context, "Not shown by an earlier review, and approved by merging this", unseen),
 			...aboutFiles(context, loaded.diagnostics)
 		],
@@ -61332,7 +61653,7 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 		outputs
 	};
 	const kept = store && await keepPlan(context, store, store.records, plans, comment.id());
-	if (verdict.reason !== null && verdict.reason !== "differences") return {
+	if (verdict.reason !== null) return {
 		...verdict,
 		outputs
 	};
@@ -61391,8 +61712,8 @@ var init_run_plan = __esmMin((() => {
 	init_pull_comment();
 	init_annotations();
 	init_base_commit();
+	init_check_files();
 	init_commit_status();
-	init_compare_files();
 	init_entry_places();
 	init_load_and_plan();
 	init_plan_approval();
@@ -61434,7 +61755,7 @@ function standingRefusals(plans, overrides) {
 * that no override removes, or `objections` to changes that were not approved. Throws RolecallError for an override that
 * matches no plan.
 */
-function skippedMerchants(planned, overrides, objections) {
+function skippedMerchants$1(planned, overrides, objections) {
 	const plans = planned.flatMap((outcome) => outcome.status === "planned" ? [outcome.plan] : []);
 	const standing = new Map(standingRefusals(plans, overrides).map(({ merchant, refusals }) => [merchant, refusals]));
 	return planned.flatMap((outcome) => {
@@ -61534,58 +61855,6 @@ var init_cancellation = __esmMin((() => {
 	init_io();
 }));
 
-// src/kernel/approval/contradicted.ts
-/** Returns the roles and people for which a review shows something other than the files of later reviews. */
-function contradictedNames(review, others, fresh, seal) {
-	const reviews = [review, ...others];
-	const context = freshContext(fresh, reviews, seal);
-	const merged = mergeReviews(reviews, context.identitiesFor);
-	return merged.rows.filter((one) => one.review === 0 && (one.row.subject.kind === "role" || one.row.subject.kind === "member") && touchedItems(one.row).some((item) => merged.isContradicted(one, item))).flatMap(({ row }) => context.named(row.subject, EXISTS).name ?? []);
-}
-var init_contradicted = __esmMin((() => {
-	init_fresh_context();
-	init_merged_reviews();
-	init_rows();
-}));
-
-// src/review/contradicted-plans.ts
-/** Returns the open pull requests whose plans contradict those that were merged after them and are not applied yet. */
-async function contradictedPlans(looks, { records, merged }, open, forge, seal) {
-	const found = [];
-	for (const pull of open) {
-		const review = await reviewOf({
-			...pull,
-			status: "merged",
-			mergedAt: forge.now()
-		}, records, forge);
-		const sentences = looks.flatMap((fresh) => contradictionsAt(fresh, review, {
-			records,
-			merged
-		}, seal));
-		if (sentences.length > 0) found.push({
-			headSha: pull.headSha,
-			sentence: sentences.join(" ")
-		});
-	}
-	return found;
-}
-function contradictionsAt(fresh, review, { records, merged }, seal) {
-	const { merchant } = fresh.plan;
-	const [own] = reviewsOf(merchant, void 0, [review]);
-	const plannedAt = review.run?.merchants.get(merchant)?.at;
-	if (own === void 0 || plannedAt === void 0) return [];
-	const later = unsettled(merchant, records.states.get(merchant), merged).filter(({ pull }) => pull.mergedAt > plannedAt);
-	const others = reviewsOf(merchant, void 0, later);
-	const names = others.length === 0 ? [] : contradictedNames(own, others, fresh, seal);
-	if (names.length === 0) return [];
-	return [`${merchant}: ${listText(others.map(({ name }) => name))}, merged since, decides otherwise about ${listText([...new Set(names)])}.`];
-}
-var init_contradicted_plans = __esmMin((() => {
-	init_contradicted();
-	init_text();
-	init_merchant_state();
-}));
-
 // src/kernel/plan/plan-rotation.ts
 /** Returns the chosen managed members that a file lists at a time, in ms since the epoch. */
 function rotatedMembers({ members = [], leavers }, live, { includes }, now) {
@@ -61646,16 +61915,13 @@ function passwordsFor(plans, rotations, env) {
 	if (keys.length > 0) throw new RolecallError("password-missing", `${keys.join(", ")} cannot be a password: ${keys.length === 1 ? "it is" : "these are"} for an API key.`, { hint: "Specify another variable under password_env. Nothing was changed." });
 	const unset = needed.filter((name) => lengthOf(name) === 0);
 	const short = needed.filter((name) => lengthOf(name) > 0 && lengthOf(name) < SHORTEST_PASSWORD);
-	const broken = needed.filter((name) => /[\r\n]$/.test(env[name] ?? ""));
+	const broken = needed.filter((name) => /[\p{Cc}\uFFFD]/u.test(env[name] ?? ""));
 	const wrong = [
 		...unset.length > 0 ? [`${firstOf(unset)} ${unset.length === 1 ? "is" : "are"} not set`] : [],
 		...short.length > 0 ? [`${firstOf(short)} ${short.length === 1 ? "has" : "have"} fewer than ${SHORTEST_PASSWORD} characters`] : [],
-		...broken.length > 0 ? [`${firstOf(broken)} ${broken.length === 1 ? "ends" : "end"} in a line break`] : []
+		...broken.length > 0 ? [`${firstOf(broken)} ${broken.length === 1 ? "has" : "have"} a line break, a control character or invalid UTF-8`] : []
 	];
-	if (wrong.length > 0) {
-		const end = broken.length > 0 ? ", and no line break at the end" : "";
-		throw new RolecallError("password-missing", `${purpose(created.length > 0, rotated.length > 0)} from the environment: ${wrong.join("; ")}.`, { hint: `Give each variable at least ${SHORTEST_PASSWORD} characters${end}. Nothing was changed.` });
-	}
+	if (wrong.length > 0) throw new RolecallError("password-missing", `${purpose(created.length > 0, rotated.length > 0)} from the environment: ${wrong.join("; ")}.`, { hint: `Give each variable at least ${SHORTEST_PASSWORD} characters, on one line. Nothing was changed.` });
 	return (variable) => env[variable] ?? "";
 }
 function firstOf(names) {
@@ -61677,11 +61943,10 @@ function withoutPasswords(due, io) {
 			passwordsFor([plan], passwords, io.env);
 			return [];
 		} catch (error) {
-			if (!(error instanceof RolecallError)) throw error;
 			return [{
 				status: "failed",
 				merchant: plan.merchant,
-				error
+				error: rolecallErrorOf(error)
 			}];
 		}
 	});
@@ -61705,73 +61970,6 @@ var init_passwords = __esmMin((() => {
 	init_session();
 	SHORTEST_PASSWORD = 8;
 	MAX_NAMED$2 = 10;
-}));
-
-// src/review/open-failures.ts
-/**
-* Returns a sentence about the reviewed changes of a merchant that no file declares any longer; `null` if there are
-* none.
-*/
-function undeclaredSentence(merchant, reviews) {
-	if (reviews.length === 0) return null;
-	const names = [...new Set(reviews.map(({ name }) => name))];
-	return `The reviewed changes of ${listText(names)} to ${merchant} were lost: no file declares ${merchant} any longer.`;
-}
-/** Returns the failures at merchants that no file declares any longer. */
-function undeclaredFailures(declared, states) {
-	return [...states].flatMap(([merchant, state]) => {
-		if (declared.has(merchant) || !state?.failure) return [];
-		const sentence = undeclaredSentence(merchant, state.open);
-		const { commit, pulls } = state.failure;
-		return sentence === null ? [] : [{
-			merchant,
-			commit,
-			pulls,
-			reasons: [sentence]
-		}];
-	});
-}
-/** Returns the failures of earlier applies that fresh plans still show, and what was lost. */
-function openFailures(fresh, states, seal, placeOf) {
-	return fresh.flatMap((freshPlan) => {
-		const { merchant } = freshPlan.plan;
-		const state = states.get(merchant);
-		if (state === null) return [{
-			merchant,
-			commit: null,
-			pulls: [],
-			reasons: [INVALID_STATE]
-		}];
-		if (!state?.failure) return [];
-		const { commit, pulls, isUnread } = state.failure;
-		if (isUnread) return [{
-			merchant,
-			commit,
-			pulls,
-			reasons: [UNREAD$2]
-		}];
-		const { comparison, refusals, dropped } = judgeMerchant(freshPlan, state.open, seal, placeOf);
-		const guarded = comparison.covered.refusals.map(({ rule, code, message }) => `${rule} ${code}: ${message}`);
-		const lost = dropped.map(({ sentence }) => sentence);
-		const reasons = [.../* @__PURE__ */ new Set([
-			...guarded,
-			...refusals,
-			...lost
-		])];
-		return reasons.length === 0 ? [] : [{
-			merchant,
-			commit,
-			pulls,
-			reasons
-		}];
-	});
-}
-var INVALID_STATE, UNREAD$2;
-var init_open_failures = __esmMin((() => {
-	init_text();
-	init_judge_merchant();
-	INVALID_STATE = "the record of its last apply is not signed with the current approval secret, so the merchant counts as never applied.";
-	UNREAD$2 = "it could not be read, so what was merged since is not applied.";
 }));
 
 // src/review/apply-run.ts
@@ -62063,7 +62261,7 @@ async function sendMemberUpdate(change, context, found, options) {
 		return null;
 	}
 	const live = found ?? await readMember(id, context);
-	const before = live ? liveValues(live) : context.withIds(memberValues$1(change.before));
+	const before = live ? liveValues(live) : withRoleIds(memberValues$1(change.before), context.createdRoles);
 	const rounded = "metadata" in changed ? [] : found?.rounded ?? [];
 	if (putSemantics.replaces) {
 		if (rounded.length > 0) throw tooLarge(rounded, found?.exact ?? {});
@@ -62074,11 +62272,16 @@ async function sendMemberUpdate(change, context, found, options) {
 		return null;
 	}
 	const returned = await writer.updateMember(id, body, options);
-	const fields = await emptiedFields(id, filledMemberFields(before).filter((field) => !(field in changed)), {
+	const omitted = filledMemberFields(before).filter((field) => !(field in changed) && !putSemantics.kept.has(field));
+	const fields = await emptyAfter(id, omitted, {
 		returned,
-		shown: returned !== null && showsUpdate(returned, changed)
+		isShown: returned !== null && showsUpdate(returned, changed)
 	}, context);
-	return fields.length === 0 ? null : {
+	if (fields === null) return null;
+	for (const field of omitted) if (!fields.includes(field)) putSemantics.kept.add(field);
+	if (fields.length === 0) return null;
+	putSemantics.replaces = true;
+	return {
 		fields,
 		before,
 		rounded,
@@ -62100,19 +62303,25 @@ async function restoreMember(change, { fields, before, rounded, exact }, context
 	};
 	const returned = await context.writer.updateMember(change.id, update, options);
 	const sent = filledMemberFields(whole).filter((field) => fields.includes(field));
-	const empty = await stillEmptyFields(change.id, sent, returned, context);
+	const empty = await emptyAfter(change.id, sent, {
+		returned,
+		isShown: true
+	}, context) ?? [];
 	if (empty.length > 0) throw new RolecallError("not-restored", `the service accepted the update that restores them, but ${empty.join(" and ")} ${empty.length === 1 ? "is" : "are"} still empty.`);
 	if (rounded.length > 0) throw tooLarge(rounded, exact);
 }
-/** Returns the sent fields that are empty after an update; a response may omit fields that are not empty. */
-async function stillEmptyFields(id, sent, returned, context) {
+/**
+* Returns those of some fields that are empty after an update, `null` if the member is gone. A response may omit fields
+* that are not empty, so the member is read again unless it shows the update and all of the fields.
+*/
+async function emptyAfter(id, fields, { returned, isShown }, context) {
 	const emptyIn = (member) => {
 		const filled = filledMemberFields(liveValues(member));
-		return sent.filter((field) => !filled.includes(field));
+		return fields.filter((field) => !filled.includes(field));
 	};
-	if (returned !== null && emptyIn(returned).length === 0) return [];
+	if (fields.length === 0 || returned !== null && isShown && emptyIn(returned).length === 0) return [];
 	const now = await readAfterUpdate(id, returned, context);
-	return now === null ? [] : emptyIn(now);
+	return now && emptyIn(now);
 }
 /** Returns whether a response shows what was sent; if not, the response is not the state after the update. */
 function showsUpdate(returned, sent) {
@@ -62126,9 +62335,20 @@ function tooLarge(properties, exact) {
 	const texts = properties.map((key) => `${quoteIfNeeded(key)}${exact[key] ? ` (${exact[key]})` : ""}`);
 	return new RolecallError("not-restored", `The service clears fields that an update does not contain, and the metadata ${texts.join(", ")} contains numbers too large to be sent exactly.`, { hint: "Change this member by hand, or store these numbers as text." });
 }
-function changedValues(change, { withIds }) {
-	const after = withIds(memberValues$1(change.after));
+function changedValues(change, { createdRoles }) {
+	const after = withRoleIds(memberValues$1(change.after), createdRoles);
 	return pickFields(MEMBER_FIELDS, after, sentFields(change));
+}
+/** Returns values with the ids of roles, including those created by this run. */
+function withRoleIds(values, createdRoles) {
+	const roles = values.roles.map(({ id, name }) => ({
+		id: id ?? createdRoles.get(name) ?? null,
+		name
+	}));
+	return {
+		...values,
+		roles
+	};
 }
 /** Returns the update that sends values. */
 function memberUpdate(values) {
@@ -62137,21 +62357,6 @@ function memberUpdate(values) {
 /** Returns the update that sends all values of a member. */
 function wholeUpdate(values) {
 	return heldValues(MEMBER_FIELDS, values);
-}
-/** Returns the omitted fields that are empty after an update, and notes in `putSemantics` those that are kept. */
-async function emptiedFields(id, omitted, { returned, shown }, context) {
-	const { putSemantics } = context;
-	const emptyIn = (member) => {
-		const filled = member === null ? omitted : filledMemberFields(liveValues(member));
-		return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
-	};
-	if (omitted.every((field) => putSemantics.kept.has(field))) return [];
-	const now = returned !== null && shown && emptyIn(returned).length === 0 ? returned : await readAfterUpdate(id, returned, context);
-	if (now === null) return [];
-	const fields = emptyIn(now);
-	for (const field of omitted) if (!fields.includes(field)) putSemantics.kept.add(field);
-	if (fields.length > 0) putSemantics.replaces = true;
-	return fields;
 }
 async function readAfterUpdate(id, returned, { lookup }) {
 	try {
@@ -62247,160 +62452,186 @@ function isReinvitation(change) {
 function isPasswordChange(change) {
 	return "passwordEnv" in change;
 }
+/** Returns the writes that a step may send, in order. */
+function writesOf({ change, part }) {
+	if (!isReinvitation(change)) return [writeOf(change, part)];
+	const { invite, remove, again } = reinvitationWrites(change);
+	return [
+		invite,
+		remove,
+		again
+	];
+}
 /** Returns the write of a step that has a single write. */
-function writeOf(change, part, context) {
-	return change.resource === "role" ? roleWrite(change, part, context.writer) : memberWrite(change, part, context);
+function writeOf(change, part) {
+	if (change.resource === "role") return roleWrite(change, part);
+	const { name, id, before, after } = change;
+	if (before === null) return {
+		part,
+		operation: "create a member",
+		name,
+		id,
+		before,
+		after
+	};
+	if (after === null) return {
+		part,
+		operation: "delete a member",
+		id,
+		before,
+		after
+	};
+	return {
+		part,
+		operation: "update a member",
+		id,
+		before,
+		after,
+		change
+	};
 }
 /** Returns the writes of a reinvitation: `remove` and `again` are needed only if the service refuses `invite`. */
-function reinvitationWrites(change, context) {
-	const { id, before } = change;
-	const again = memberCreation(change, "create", context);
+function reinvitationWrites({ name, id, before, after }) {
+	const creation = {
+		part: "create",
+		operation: "create a member",
+		name,
+		after
+	};
 	return {
 		invite: {
-			...again,
+			...creation,
 			id,
 			before
 		},
-		remove: removal("remove", change, (expired, options) => context.writer.deleteMember(expired, options)),
+		remove: {
+			part: "remove",
+			operation: "delete a member",
+			id,
+			before,
+			after: null
+		},
 		again: {
-			...again,
-			send: (options) => again.send({
-				...options,
-				finishes: true
-			})
+			...creation,
+			id: null,
+			before: null,
+			finishes: true
 		}
 	};
 }
-function roleWrite(change, part, writer) {
+function roleWrite(change, part) {
 	if (part === "set-aside" && change.before !== null) {
 		const { id, before } = change;
 		const name = temporaryName(change.kind === "replace" ? change.after.name : before.name, id);
-		const send = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
 		return {
 			part,
+			operation: "update a role",
 			id,
 			before,
 			after: {
 				...before,
 				name
-			},
-			send
+			}
 		};
 	}
-	switch (change.kind) {
-		case "create": return roleCreation(change.after, part, writer);
-		case "update": return roleUpdate(change, part, writer);
-		case "replace": return part === "create" ? roleCreation(change.after, part, writer) : removal(part, change, (id, options) => writer.deleteRole(id, options));
-		case "delete": return removal(part, change, (id, options) => writer.deleteRole(id, options));
-		default: return change;
-	}
+	if (change.kind === "update") return roleUpdate(change, part);
+	if (change.kind === "create" || change.kind === "replace" && part === "create") return {
+		part,
+		operation: "create a role",
+		id: null,
+		before: null,
+		after: change.after
+	};
+	return {
+		part,
+		operation: "delete a role",
+		id: change.id,
+		before: change.before,
+		after: null
+	};
 }
 /** Returns the write of an update, or of a part of it: only the new permissions, or everything else. */
-function roleUpdate(change, part, writer) {
-	const { id, before, after } = change;
+function roleUpdate({ id, before, after }, part) {
 	const permissions = after.permissions.filter((permission) => before.permissions.includes(permission));
 	const narrowed = {
 		...after,
 		permissions
 	};
 	const [from, to] = [part === "widen" ? narrowed : before, part === "narrow" ? narrowed : after];
-	const fields = change.fields.map(({ field }) => field).filter(isRoleField);
-	const keepsPermissions = part === "narrow" && permissions.length === before.permissions.length;
-	const patch = patchTo(to, new Set(fields.filter((field) => field === "permissions" ? !keepsPermissions : part !== "widen")));
-	const send = (options) => writtenTo(id, writer.updateRole(id, patch, options));
 	return {
 		part,
+		operation: "update a role",
 		id,
 		before: from,
-		after: to,
-		send
+		after: to
 	};
 }
-function removal(part, { id, before }, remove) {
-	return {
-		part,
-		id,
-		before,
-		after: null,
-		send: (options) => writtenTo(id, remove(id, options))
-	};
-}
-function roleCreation(after, part, writer) {
-	const { name, permissions } = after;
-	const role = {
-		...sentValues(ROLE_FIELDS, "post", after),
-		name,
-		permissions
-	};
-	const send = (options) => writer.createRole(role, options);
-	return {
-		part,
-		id: null,
-		before: null,
-		after,
-		send
-	};
-}
-/** Returns only the changed fields, so that concurrent changes to other fields are kept. */
-function patchTo(after, changed) {
-	return sentValues(ROLE_FIELDS, "put", pickFields(ROLE_FIELDS, after, changed));
-}
-function memberWrite(change, part, context) {
-	switch (change.kind) {
-		case "create": return memberCreation(change, part, context);
-		case "update": {
-			const { id, before, after } = change;
-			const send = async (options, found) => {
-				const emptied = await sendMemberUpdate(change, updateContext(context), found ?? null, options);
-				return {
-					id,
-					adopted: false,
-					...emptied && { emptied }
-				};
-			};
-			return {
-				part,
-				id,
-				before,
-				after,
-				send
-			};
-		}
-		case "delete": return removal(part, change, (id, options) => context.writer.deleteMember(id, options));
-		default: return change;
-	}
-}
-function memberCreation({ name, after }, part, context) {
-	const send = async (options) => context.writer.createMember(createdMember(name, after, context), {
-		...options,
-		holdBack: context.holdBack
-	});
-	return {
-		part,
-		id: null,
-		before: null,
-		after,
-		send
-	};
-}
-/** Returns the write that restores emptied fields; `null` if the step did not update a member. */
-function restoringWrite({ change }, emptied, context) {
-	if (!isMemberUpdate(change)) return null;
+/** Returns the write that restores emptied fields. */
+function restoringWrite(change, emptied) {
 	const { id, after } = change;
-	const send = (options) => writtenTo(id, restoreMember(change, emptied, updateContext(context), options));
 	return {
 		part: "restore",
+		operation: "update a member",
 		id,
 		before: emptiedImage(after, change),
 		after,
-		send
+		change,
+		restored: emptied
 	};
 }
-function updateContext({ createdRoles, ...context }) {
+/** Sends a write; `found` is the live member, if it was just checked. Throws RolecallError. */
+async function sendWrite(write, context, options, found) {
+	const { writer, holdBack } = context;
+	switch (write.operation) {
+		case "create a role": {
+			const { name, permissions } = write.after;
+			const values = sentValues(ROLE_FIELDS, "post", write.after);
+			return writer.createRole({
+				...values,
+				name,
+				permissions
+			}, options);
+		}
+		case "create a member": {
+			const { finishes } = write;
+			const member = createdMember(write.name, write.after, context);
+			return writer.createMember(member, {
+				...options,
+				holdBack,
+				...finishes && { finishes }
+			});
+		}
+		case "update a role":
+			await writer.updateRole(write.id, patchOf(write.before, write.after), options);
+			break;
+		case "update a member":
+			if (write.restored === void 0) {
+				const emptied = await sendMemberUpdate(write.change, context, found, options);
+				return {
+					id: write.id,
+					adopted: false,
+					...emptied && { emptied }
+				};
+			}
+			await restoreMember(write.change, write.restored, context, options);
+			break;
+		case "delete a role":
+			await writer.deleteRole(write.id, options);
+			break;
+		case "delete a member":
+			await writer.deleteMember(write.id, options);
+			break;
+		default: return write;
+	}
 	return {
-		...context,
-		withIds: (values) => withRoleIds(values, createdRoles)
+		id: write.id,
+		adopted: false
 	};
+}
+/** Returns only the changed fields, so that concurrent changes to other fields are kept. */
+function patchOf(before, after) {
+	const changed = new Set(roleDiffs(before, after).map(({ field }) => field));
+	return sentValues(ROLE_FIELDS, "put", pickFields(ROLE_FIELDS, after, changed));
 }
 function createdMember(name, image, context) {
 	const { email, managed } = image;
@@ -62414,24 +62645,6 @@ function createdMember(name, image, context) {
 			...sentValues(MANAGED_FIELDS, "post", managed),
 			password: context.password(managed.passwordEnv)
 		} }
-	};
-}
-/** Returns values with the ids of roles, including those created by this run. */
-function withRoleIds(values, createdRoles) {
-	const roles = values.roles.map(({ id, name }) => ({
-		id: id ?? createdRoles.get(name) ?? null,
-		name
-	}));
-	return {
-		...values,
-		roles
-	};
-}
-async function writtenTo(id, sent) {
-	await sent;
-	return {
-		id,
-		adopted: false
 	};
 }
 var init_write_change = __esmMin((() => {
@@ -62448,19 +62661,13 @@ var init_write_change = __esmMin((() => {
 * applied. Throws RolecallError.
 */
 async function checkPrecondition({ change }, write, context, maybeApplied) {
-	const { id, before } = write;
-	if (id === null || before === null) return PLANNED;
-	const after = write.part === "create" ? null : write.after;
-	const { differences, member } = isRole$1(before) ? { differences: await checkRole({
-		id,
-		before,
-		after: isRole$1(after) ? after : null
-	}, context) } : await checkMember({
-		id,
-		before,
-		after: isRole$1(after) ? null : after
-	}, change, write, context, maybeApplied);
-	if (differences === "gone") return isDoneIfGone(change) || maybeApplied && after === null ? DONE$1 : stale(change, "no longer exists");
+	if (write.id === null || write.before === null) return PLANNED;
+	const { differences, member } = write.operation === "update a role" || write.operation === "delete a role" ? { differences: await checkRole(write, context) } : await checkMember({
+		...write,
+		id: write.id,
+		before: write.before
+	}, change, context, maybeApplied);
+	if (differences === "gone") return isDoneIfGone(change) || maybeApplied && write.after === null ? DONE$1 : stale(change, "no longer exists");
 	if (differences === "done") return DONE$1;
 	if (differences.length === 0) return member ? {
 		...PLANNED,
@@ -62488,9 +62695,10 @@ async function checkRole({ id, before, after }, { lookup, renamedRoles, signal }
 	const holder = await lookup.getHolder(id, signal);
 	return holder === null ? [] : [`now held by ${quoteIfNeeded(addressOf(holder) ?? holder.id)}`];
 }
-async function checkMember({ id, before, after }, change, { part }, { lookup, createdRoles, signal }, maybeApplied) {
+async function checkMember({ id, before, operation, part, ...write }, change, { lookup, createdRoles, signal }, maybeApplied) {
 	const member = await lookup.getMember(id, signal);
 	if (member === null) return { differences: "gone" };
+	const after = operation === "create a member" ? null : write.after;
 	const names = new Map([...before.roles, ...after?.roles ?? []].map(({ id, name }) => [id, name]));
 	const live = liveValues(member, (roleId) => ({
 		id: roleId,
@@ -62519,9 +62727,6 @@ function acceptableStatuses(planned, after) {
 	if (planned === "disabled" && after?.status === "accepted") return [planned, after.status];
 	if (planned !== "pending") return [planned];
 	return [planned, after === null ? "expired" : "accepted"];
-}
-function isRole$1(image) {
-	return image !== null && "permissions" in image;
 }
 function stale({ resource, name }, what) {
 	return {
@@ -62567,12 +62772,12 @@ var init_precondition = __esmMin((() => {
 /** Sends a write, and restores fields that the service has emptied; a failure names what is left empty. */
 async function sendAndRestore(step, planned, run, found) {
 	const { write, result } = await send(step, planned, run, { found });
-	const restoring = result.status === "done" && result.emptied ? restoringWrite(step, result.emptied, run) : null;
-	if (result.status !== "done" || result.emptied === void 0 || restoring === null) return recordOutcome(step, {
+	if (result.status !== "done" || result.emptied === void 0 || !isMemberUpdate(step.change)) return recordOutcome(step, {
 		write,
 		result
 	}, run);
 	const { emptied, ...done } = result;
+	const restoring = restoringWrite(step.change, emptied);
 	const intent = await recordIntent(step, restoring, run);
 	await recordOutcome(step, {
 		write,
@@ -62648,7 +62853,7 @@ async function send(step, write, run, { found, intent = null, onSending } = {}) 
 		write: null,
 		result: { status: "not-started" }
 	};
-	if (result.status === "done") note(step, write, result, run);
+	if (result.status === "done") note(write, result, run);
 	if (result.status === "unknown" || result.status === "done" && !result.already) run.written();
 	const isKept = result.status === "failed" && run.stopped() && neverArrived(result.failure);
 	return {
@@ -62671,7 +62876,7 @@ async function attempt(step, write, run, { found, begin }) {
 	try {
 		return {
 			status: "done",
-			...await write.send(options, found),
+			...await sendWrite(write, run, options, found ?? null),
 			...seen.already && { already: true }
 		};
 	} catch (error) {
@@ -62749,10 +62954,9 @@ function isCheckFailure({ request }) {
 	return request?.method === "GET";
 }
 /** Records created and renamed roles for later checks. */
-function note({ change, part }, { id, after }, { id: createdId }, run) {
-	if (change.resource !== "role" || after === null || !("permissions" in after)) return;
-	if (id === null && createdId !== null) run.createdRoles.set(after.name, createdId);
-	if (id !== null && (part === "set-aside" || after.name !== change.before?.name)) run.renamedRoles.set(id, after.name);
+function note(write, { id }, run) {
+	if (write.operation === "create a role" && id !== null) run.createdRoles.set(write.after.name, id);
+	if (write.operation === "update a role" && write.after.name !== write.before.name) run.renamedRoles.set(write.id, write.after.name);
 }
 /** Records the outcome of a write whose intent is recorded. */
 async function recordOutcome(step, { write, result }, run) {
@@ -62814,10 +63018,138 @@ function checkFailed({ message, hint, ...rest }) {
 var init_send_recorded = __esmMin((() => {
 	init_errors();
 	init_precondition();
+	init_update_member();
 	init_write_change();
 }));
 
 // src/kernel/apply/execute-step.ts
+/**
+* Executes a step: for each of its writes, checks the resource, records the intent, sends the request and records the
+* outcome.
+*/
+async function executeStep(step, run) {
+	return runOneUntilKnown(run.putSemantics, step.change, async () => run.stopped() ? { status: "not-started" } : executeNow(step, run));
+}
+async function executeNow({ change, ...step }, run) {
+	return isReinvitation(change) ? reinvite({
+		...step,
+		change
+	}, run) : sendPlanned({
+		...step,
+		change
+	}, writeOf(change, step.part), run);
+}
+/** Sends a write if the resource is still as planned. */
+async function sendPlanned(step, write, run) {
+	const check = run.recheck ? await checkBefore(step, write, run) : PLANNED;
+	if (check.status !== "planned") return check;
+	return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, check.found);
+}
+/**
+* Sends a new invitation beside the expired one. If the service returns a conflict, it removes the expired one
+* first; the journal keeps its content in case the new one is refused.
+*/
+async function reinvite(step, run) {
+	const { invite, remove, again } = reinvitationWrites(step.change);
+	const invited = await sendPlanned(step, invite, run);
+	if (invited.status === "done") return removeExpired(step, invited, remove, run);
+	if (!isConflict(invited)) return invited;
+	if (!run.recordable()) return invited;
+	const removed = await sendPlanned(step, remove, run);
+	if (removed.status === "unknown") return {
+		...removed,
+		removed: "unknown"
+	};
+	if (removed.status !== "done") return removed;
+	if (!run.recordable()) return {
+		status: "unfinished",
+		removed: true
+	};
+	const sent = await sendRecorded(step, again, run);
+	switch (sent.status) {
+		case "done": return sent;
+		case "unknown": return {
+			...sent,
+			removed: true
+		};
+		case "failed":
+		case "stale": return {
+			status: "unfinished",
+			failure: sent.failure,
+			removed: true
+		};
+		case "not-started": return {
+			status: "unfinished",
+			removed: true
+		};
+		default: return sent;
+	}
+}
+/** Removes the expired invitation, unless the service has renewed or removed it. */
+async function removeExpired(step, invited, remove, run) {
+	if (invited.id === remove.id) return invited;
+	if (!run.recordable()) return { status: "unfinished" };
+	const removed = await sendPlanned(step, remove, run);
+	switch (removed.status) {
+		case "done":
+		case "stale": return invited;
+		case "not-started":
+		case "unfinished": return { status: "unfinished" };
+		case "failed":
+		case "unknown": return removed.failure.code === "not-found" ? invited : {
+			status: "unfinished",
+			failure: removed.failure
+		};
+		default: return removed;
+	}
+}
+function isConflict(ended) {
+	return ended.status === "failed" && ended.failure.code === "conflict";
+}
+/** Returns the result of a step whose write is not to be sent, else the live member. */
+async function checkBefore(step, write, run) {
+	const { stop } = run;
+	const context = {
+		...run,
+		signal: AbortSignal.any([stop])
+	};
+	try {
+		const check = await checkPrecondition(step, write, context, false);
+		switch (check.status) {
+			case "planned": return check;
+			case "done": return {
+				status: "done",
+				id: write.id,
+				adopted: false,
+				already: true
+			};
+			case "stale": return {
+				status: "stale",
+				failure: {
+					code: "stale",
+					message: check.message
+				}
+			};
+			default: return check;
+		}
+	} catch (error) {
+		if (stop.aborted && error === stop.reason) return { status: "not-started" };
+		if (run.stopped() && error instanceof RolecallError) return { status: "not-started" };
+		return {
+			status: "failed",
+			failure: checkFailed(failureOf$1(error))
+		};
+	}
+}
+var init_execute_step = __esmMin((() => {
+	init_errors();
+	init_precondition();
+	init_send_recorded();
+	init_update_member();
+	init_write_change();
+}));
+
+// src/kernel/apply/steps.ts
 /** Returns the steps of a plan's changes, in the order of the phases. */
 function stepsOf(changes) {
 	const renames = renameSteps(changes.filter((change) => change.resource === "role"));
@@ -62945,133 +63277,8 @@ function isRename(change) {
 function takesName(change) {
 	return change.kind === "create" || isRename(change);
 }
-/**
-* Executes a step: for each of its writes, checks the resource, records the intent, sends the request and records the
-* outcome.
-*/
-async function executeStep(step, run) {
-	return runOneUntilKnown(run.putSemantics, step.change, async () => run.stopped() ? { status: "not-started" } : executeNow(step, run));
-}
-async function executeNow({ change, ...step }, run) {
-	return isReinvitation(change) ? reinvite({
-		...step,
-		change
-	}, run) : sendPlanned({
-		...step,
-		change
-	}, writeOf(change, step.part, run), run);
-}
-/** Sends a write if the resource is still as planned. */
-async function sendPlanned(step, write, run) {
-	const check = await checkBefore(step, write, run);
-	switch (check.status) {
-		case "planned": return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, check.found);
-		case "done": return {
-			status: "done",
-			id: write.id,
-			adopted: false,
-			already: true
-		};
-		case "stale": return {
-			status: "stale",
-			failure: {
-				code: "stale",
-				message: check.message
-			}
-		};
-		case "failed": return {
-			status: "failed",
-			failure: check.failure
-		};
-		case "stopped": return { status: "not-started" };
-		default: return check;
-	}
-}
-/**
-* Sends a new invitation beside the expired one. If the service returns a conflict, it removes the expired one
-* first; the journal keeps its content in case the new one is refused.
-*/
-async function reinvite(step, run) {
-	const { invite, remove, again } = reinvitationWrites(step.change, run);
-	const invited = await sendPlanned(step, invite, run);
-	if (invited.status === "done") return removeExpired(step, invited, remove, run);
-	if (!isConflict(invited)) return invited;
-	if (!run.recordable()) return invited;
-	const removed = await sendPlanned(step, remove, run);
-	if (removed.status === "unknown") return {
-		...removed,
-		removed: "unknown"
-	};
-	if (removed.status !== "done") return removed;
-	if (!run.recordable()) return {
-		status: "unfinished",
-		removed: true
-	};
-	const sent = await sendRecorded(step, again, run);
-	switch (sent.status) {
-		case "done": return sent;
-		case "unknown": return {
-			...sent,
-			removed: true
-		};
-		case "failed":
-		case "stale": return {
-			status: "unfinished",
-			failure: sent.failure,
-			removed: true
-		};
-		case "not-started": return {
-			status: "unfinished",
-			removed: true
-		};
-		default: return sent;
-	}
-}
-/** Removes the expired invitation, unless the service has renewed or removed it. */
-async function removeExpired(step, invited, remove, run) {
-	if (invited.id === remove.id) return invited;
-	if (!run.recordable()) return { status: "unfinished" };
-	const removed = await sendPlanned(step, remove, run);
-	switch (removed.status) {
-		case "done":
-		case "stale": return invited;
-		case "not-started":
-		case "unfinished": return { status: "unfinished" };
-		case "failed":
-		case "unknown": return removed.failure.code === "not-found" ? invited : {
-			status: "unfinished",
-			failure: removed.failure
-		};
-		default: return removed;
-	}
-}
-function isConflict(ended) {
-	return ended.status === "failed" && ended.failure.code === "conflict";
-}
-async function checkBefore(step, write, run) {
-	const { recheck, stop } = run;
-	if (!recheck) return { status: "planned" };
-	const context = {
-		...run,
-		signal: AbortSignal.any([stop])
-	};
-	try {
-		return await checkPrecondition(step, write, context, false);
-	} catch (error) {
-		if (stop.aborted && error === stop.reason) return { status: "stopped" };
-		if (run.stopped() && error instanceof RolecallError) return { status: "stopped" };
-		return {
-			status: "failed",
-			failure: checkFailed(failureOf$1(error))
-		};
-	}
-}
 var PHASES;
-var init_execute_step = __esmMin((() => {
-	init_errors();
-	init_precondition();
-	init_send_recorded();
-	init_update_member();
+var init_steps = __esmMin((() => {
 	init_write_change();
 	PHASES = [
 		"free-names",
@@ -63215,7 +63422,7 @@ function takenBy({ kind, before, after }) {
 var init_rounds = __esmMin((() => {
 	init_circles();
 	init_text();
-	init_execute_step();
+	init_steps();
 }));
 
 // src/kernel/apply/apply-plan.ts
@@ -63512,29 +63719,29 @@ var init_status_changes = __esmMin((() => {
 	init_findings();
 }));
 
-// src/show/text/ending/next-step-text.ts
+// src/show/documents/next-step.ts
 /** Says what to do next, how to undo the run, and where its journals are. */
-function nextBlock({ command, applied, outcomes, leftOut, unapproved = [] }, skipped, isCut, style) {
-	const complete = isComplete(outcomes);
-	const next = [
+function next({ command, applied, outcomes, leftOut, unapproved = [] }, skipped, isCut) {
+	const isDone = isComplete(outcomes);
+	const steps = [
 		...applied === null ? [] : causeText(applied),
-		...complete ? [] : [isDoneButFor(unapproved, applied) ? restText(applied) : applied === null || applied.ends.length === 0 ? howToBegin(skipped, command) : howToGoOn$1(applied, skipped)],
-		...!complete && leftOut > 0 ? [`${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`] : []
+		...isDone ? [] : [isDoneButFor(unapproved, applied) ? restText(applied) : applied === null || applied.ends.length === 0 ? howToBegin(skipped, command) : howToGoOn$1(applied, skipped)],
+		...!isDone && leftOut > 0 ? [`${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`] : []
 	];
-	const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
-	if (applied !== null && applied.journals.length > 0) return [...lines, ...recordLines(applied, isCut, complete ? "  " : "", style)];
-	return isCut ? [...lines, "Lists are cut: use --format json to see everything."] : lines;
+	const says = steps.length === 0 ? [] : [sentence(steps.join(" "), { isProse: true })];
+	if (applied !== null && applied.journals.length > 0) return [...says, isDone ? indented(record(applied, isCut)) : record(applied, isCut)].flat();
+	return isCut ? [...says, sentence("Lists are cut: use --format json to see everything.")] : says;
 }
-function recordLines({ run, journals, ends }, isCut, indent, style) {
+function record({ run, journals, ends }, isCut) {
 	const revertible = ends.some(({ result: { outcomes, writes } }) => writes > 0 && outcomes.some(({ status, change }) => status !== "not-started" && !isPassword(change)));
 	return [
-		...isCut ? hangingLines(`rolecall runs ${oneLine(run)}`, style.columns, `${indent}To see all: `, `${indent}  `) : [],
-		...revertible ? hangingLines(`rolecall undo ${oneLine(run)}`, style.columns, `${indent}To undo it: `, `${indent}  `) : [],
-		`${indent}${renderJournals(run, journals)}`
+		...isCut ? [sentence(`To see all: rolecall runs ${run}`)] : [],
+		...revertible ? [sentence(`To undo it: rolecall undo ${run}`)] : [],
+		sentence(journalsText(run, journals), { isLogged: true })
 	];
 }
 /** Returns the paths of a run's journals in one line. */
-function renderJournals(run, files) {
+function journalsText(run, files) {
 	const [first = "", ...more] = files;
 	if (more.length === 0) return `journal: ${oneLine(first)}`;
 	const folder = first.slice(0, Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1);
@@ -63546,7 +63753,7 @@ function causeText({ cause, ends }) {
 	switch (cause.by) {
 		case "merchant":
 			if (ends.length === 1) return [];
-			return [`The failure at ${oneLine(cause.merchant)} stopped the run at every merchant.`];
+			return [`The failure at ${cause.merchant} stopped the run at every merchant.`];
 		case "signal": return [`The run was stopped by ${cause.signal}.`];
 		case "output": return [`The run was stopped because ${cause.stream} could not be written to.`];
 		default: return cause;
@@ -63570,7 +63777,7 @@ function howToGoOn$1({ ends }, skipped) {
 	const plan = "run \"rolecall plan\"";
 	const unknown = outcomes.filter(({ status }) => status === "unknown").length;
 	const what = writes > unknown ? "Completed changes remain." : unknown > 0 ? "It is unknown whether anything was changed." : "Nothing was changed.";
-	if (isRotation(ends) && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) return `${what} To continue, ${outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : ""}run the command again: passwords that are already set are kept.`;
+	if (isRotation(ends) && (skipped.length > 0 || outcomes.some(({ status }) => status !== "done"))) return `${what} To continue, ${skipped.length > 0 || outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : ""}run the command again: passwords that are already set are kept.`;
 	if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;
 	if (!ends.some(({ result, verification }) => result.journalFailure !== null || verification !== null || result.outcomes.some((outcome) => "failure" in outcome && outcome.failure)) && skipped.length === 0) return `${what} To continue, run the command again.`;
 	if (skipped.length === 0 && outcomes.every(({ status }) => status === "done")) return `${what} Run "rolecall plan" to see whether changes remain.`;
@@ -63583,11 +63790,11 @@ function nextStepFor(status, { code, hint }) {
 	return step === HINT || step === null ? hint ?? null : step;
 }
 var SAVE_REST, CORRECT_REST, HINT, NEXT_STEPS;
-var init_next_step_text = __esmMin((() => {
+var init_next_step = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_block();
 	init_ending_view();
-	init_wrap();
 	SAVE_REST = "Completed changes remain. To continue, save the remaining changes with \"rolecall plan --out\", get that plan approved, and apply it.";
 	CORRECT_REST = "Completed changes remain. To remove the rest, correct the files or the conflicting access, and apply again.";
 	HINT = Symbol("hint");
@@ -63638,13 +63845,14 @@ var init_next_step_text = __esmMin((() => {
 /** Returns what decides on the order of an apply besides its plan; `live` is absent if it is unknown. */
 function orderOptions({ state }, live) {
 	const { guards, enforced = [] } = state;
-	const minimums = [guards, ...enforced.map((rules) => rules.guards)].map(({ minHolders }) => minHolders);
 	return {
 		caller: live?.members.find(({ id }) => id === live.callerId) ?? null,
-		keptRoles: minimums.flatMap((minHolders) => Object.keys(minHolders ?? {}))
+		keptRoles: [guards, ...enforced.map((rules) => rules.guards)].flatMap(rolesKeptBy)
 	};
 }
-var init_order_options = __esmMin((() => {}));
+var init_order_options = __esmMin((() => {
+	init_every_rule();
+}));
 
 // src/app/apply/check-permissions.ts
 /** Finds the merchants whose key lacks permissions for its plan, before anything is changed. */
@@ -63668,33 +63876,20 @@ async function permissionError({ session, plan, live, passwords = [] }, recheck)
 		const deniedOperations = [...await session.findDenied(tried), ...denied];
 		return lacksPermissions(plan.merchant, session.keySource, deniedOperations);
 	} catch (error) {
-		if (error instanceof RolecallError) return error;
-		throw error;
+		return rolecallErrorOf(error);
 	}
 }
 function operationsOf(rounds, recheck) {
-	const readsOf = (step) => recheck && !isCreation(step) ? [`retrieve a ${step.change.resource}`] : [];
-	const first = rounds[0]?.steps ?? [];
-	const begun = new Set(first.flatMap((step) => writesOf(step)[0] ?? []));
-	const tried = new Set(begun.size === 1 ? [...first.flatMap(readsOf), ...begun] : []);
+	const neededBy = ({ id, operation }) => recheck && id !== null ? [operation.endsWith("role") ? "retrieve a role" : "retrieve a member", operation] : [operation];
+	const begun = (rounds[0]?.steps ?? []).flatMap((step) => writesOf(step).slice(0, 1));
+	const isAlike = new Set(begun.map(({ operation }) => operation)).size === 1;
+	const tried = new Set(isAlike ? begun.flatMap(neededBy) : []);
 	const steps = rounds.flatMap((round) => round.steps);
-	const needed = new Set(steps.flatMap((step) => [...readsOf(step), ...writesOf(step)]));
+	const needed = new Set(steps.flatMap((step) => writesOf(step).flatMap(neededBy)));
 	return {
 		tried: [...tried],
 		others: [...needed].filter((operation) => !tried.has(operation))
 	};
-}
-function isCreation({ change, part }) {
-	return change.kind === "create" || part === "create";
-}
-/** Returns the operations of a step's writes, in order. */
-function writesOf({ change, part }) {
-	const { resource } = change;
-	if (isReinvitation(change)) return ["create a member", "delete a member"];
-	if (isPasswordChange(change) || part === "set-aside") return [`update a ${resource}`];
-	if (part === "create") return [`create a ${resource}`];
-	if (part === "remove") return [`delete a ${resource}`];
-	return change.kind === "replace" ? [] : [`${change.kind} a ${resource}`];
 }
 function lacksPermissions(merchant, keySource, denied) {
 	const operations = denied.map(({ operation }) => `${operation.replace(" a ", " ")}s`);
@@ -63734,7 +63929,7 @@ async function runApply(due, options, reporter) {
 	let intents = 0;
 	cancellation.onForcedExit(() => {
 		reporter.say(intents === 0 ? "Exited before anything was changed." : "Exited at once: requests in flight may have taken effect. Run \"rolecall plan\" to see the difference.");
-		reporter.say(renderJournals(run, journals));
+		reporter.say(journalsText(run, journals));
 		return intents === 0 ? ExitCode.failed : ExitCode.partial;
 	});
 	try {
@@ -63751,7 +63946,7 @@ async function runApply(due, options, reporter) {
 		await options.recordLive?.(merchants.flatMap(({ reading }) => reading ?? []), run);
 		return [...merchants.map(({ outcome }) => outcome), ...refused];
 	} catch (error) {
-		reporter.say(renderJournals(run, journals));
+		reporter.say(journalsText(run, journals));
 		throw error;
 	} finally {
 		await Promise.all(running.map(({ journal }) => journal.close()));
@@ -64002,8 +64197,8 @@ var init_run_apply = __esmMin((() => {
 	init_memoized();
 	init_text();
 	init_errors();
+	init_next_step();
 	init_machine_formats();
-	init_next_step_text();
 	init_ending_view();
 	init_io();
 	init_check_permissions();
@@ -64016,19 +64211,23 @@ var init_run_apply = __esmMin((() => {
 }));
 
 // src/app/project/git-commit.ts
-/** Returns the current commit of a folder, and whether its working tree is clean; `null` without git. */
+/**
+* Returns the current commit of a folder, and whether the files that an apply may read are those of the commit: untracked
+* files count only if they are YAML, since a saved plan or a report is often written beside them. `null` without git.
+*/
 async function gitCommit(cwd) {
 	try {
-		const [head, status] = await Promise.all([gitOutput(cwd, ["rev-parse", "HEAD"]), gitOutput(cwd, [
-			"status",
-			"--porcelain",
-			"--untracked-files=normal"
-		])]);
-		const id = head.trim();
-		return /^[0-9a-f]{40,64}$/.test(id) ? {
+		const status = await gitOutput(cwd, ["status", ...[
+			"--porcelain=v2",
+			"--branch",
+			"--no-ahead-behind",
+			"--untracked-files=all"
+		]]);
+		const [, id] = /^# branch\.oid ([0-9a-f]{40,64})$/m.exec(status) ?? [];
+		return id === void 0 ? null : {
 			id,
-			clean: status.trim() === ""
-		} : null;
+			clean: !/^(?:[12u] |\? .*\.ya?ml"?$)/im.test(status)
+		};
 	} catch {
 		return null;
 	}
@@ -65015,7 +65214,357 @@ var init_write_journal = __esmMin((() => {
 	LONGEST_ADDRESS = 500;
 }));
 
-// src/show/text/adopted-text.ts
+// src/show/view/held-text.ts
+/** Describes what a member holds: its roles, and each other field that has a value. */
+function heldText(image) {
+	return shownValues(MEMBER_FIELDS, memberValues$1(image)).map(({ label, plain }) => `${label} ${plain.join(", ")}`).join("; ") || "nothing";
+}
+var init_held_text = __esmMin((() => {
+	init_member();
+	init_show();
+}));
+
+// src/show/documents/causes.ts
+/** Returns a paragraph for each cause: the changes that it affected, and the failure in full. */
+function causes({ run, ends }) {
+	const found = endingCauses(ends);
+	const shown = found.slice(0, CAUSES_SHOWN).map((cause) => causeBlocks(cause, run, ends.length > 1));
+	const more = found.length - shown.length;
+	return more > 0 ? [...shown, [sentence(`… and ${counted(more, "more cause")}`)]] : shown;
+}
+function causeBlocks({ status, failure, hits, times, attempts }, run, several) {
+	const { hint: _, ...rest } = failure;
+	const [first] = hits;
+	const limited = first !== void 0 && isInvitationLimited(first.outcome);
+	const isAboutPasswords = hits.length > 0 && hits.every(({ outcome }) => isPassword(outcome.change));
+	const hint = status === "unknown" && isAboutPasswords ? "The password may have been set: run the rotation again." : nextStepFor(status, failure);
+	const message = limited ? "The service refuses some invitations for now (429)." : failure.message;
+	const tone = limited || status === "unknown" ? "yellow" : "red";
+	const refused = hits.map(({ outcome }) => "failure" in outcome ? outcome.failure?.message ?? "" : "");
+	return [...limited ? titled$1("refused for now", hits, several, tone, [...cutItems(refused), ...lost(hits, run)]) : titled$1(TITLES[status], hits, several, tone, lost(hits, run)), ...failureBlocks({
+		...rest,
+		message,
+		...hint !== null && { hint }
+	}, times, attempts)];
+}
+/** Returns changes with one outcome: a single one by name, several with their number, and unless `below` names them. */
+function titled$1(title, hits, several, tone, below) {
+	const [first] = hits;
+	if (first === void 0) return [];
+	const merchants = [...new Set(hits.map(({ merchant }) => merchant))];
+	const isLimited = title === "refused for now";
+	const isNamed = hits.length === 1 && !isLimited;
+	const what = isNamed ? changeName(first.outcome.change) : counted(hits.length, "change");
+	const place = !several ? "" : merchants.length === 1 ? ` at ${merchants.join("")}` : ` at ${counted(merchants.length, "merchant")} (${namesText(merchants)})`;
+	const kinds = isNamed || isLimited ? [] : kindTexts(hits, merchants.length > 1);
+	return [sentence([toned(tone, title), `: ${what}${place}`], { below: [indented(kinds.map((text) => sentence(text))), ...below] })];
+}
+/** Names the first changes, those of one kind together: "update members a, b and 229 more", "update role A at 54 merchants". */
+function kindTexts(hits, several) {
+	return groupByKey$1(hits.map(({ merchant, outcome: { change } }) => ({
+		merchant,
+		change
+	})), ({ change }) => `${isPassword(change)} ${change.kind} ${change.resource}`).map((group) => {
+		const [{ change: first }] = group;
+		if (group.length === 1) return changeName(first);
+		const verb = isPassword(first) ? "set the passwords of" : first.kind;
+		const names = groupByKey$1(group, ({ change }) => change.name).map((same) => {
+			const { name } = same[0].change;
+			return several && same.length > 1 ? `${name} at ${counted(same.length, "merchant")}` : name;
+		});
+		return `${verb} ${first.resource}${names.length > 1 ? "s" : ""} ${namesText(names, NAMES_SHOWN)}`;
+	});
+}
+function changeName(change) {
+	if (isPassword(change)) return `set the password of ${change.resource} ${change.name}`;
+	return summaryOf$2(change);
+}
+/** Lists the access of removed invitations without a known successor, and how to send it again. */
+function lost(hits, run) {
+	const texts = hits.flatMap(({ outcome }) => lostText(outcome) ?? []);
+	if (texts.length === 0) return [];
+	const again = `"rolecall undo ${run}" invites them with all of this; "rolecall apply" invites them with what the files list.`;
+	return [...cutItems(texts), indented([sentence(again, { mark: "next" })])];
+}
+/** Describes a removed invitation without a known successor, with what it held. */
+function lostText(outcome) {
+	const { change, status } = outcome;
+	if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return null;
+	const fate = outcome.removed === "unknown" ? "It is unknown whether the expired invitation was deleted; no new one was sent." : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`;
+	return `${change.name}: ${fate} It held: ${heldText(change.before)}.`;
+}
+/** Names the changes that are left without a failure of their own, and those that the journal misses. */
+function rest({ run, ends }) {
+	const several = ends.length > 1;
+	const entries = ends.flatMap(({ plan: { merchant }, result }) => result.outcomes.map((outcome) => ({
+		merchant,
+		outcome
+	})));
+	const unrecorded = ends.flatMap(({ plan: { merchant }, result: { outcomes, unrecorded } }) => outcomes.flatMap(({ status, change }) => unrecorded.includes(change) ? [`${changeName(change)}${several ? ` at ${merchant}` : ""}: ${status.replace("-", " ")}`] : []));
+	const of = (status) => entries.filter(({ outcome }) => outcome.status === status && !("failure" in outcome && outcome.failure));
+	const unfinished = of("unfinished");
+	const waits = ends.some(({ result }) => result.status === "incomplete") ? " (their holders have not been invited yet)" : "";
+	const title = [toned("yellow", "not recorded"), " (the outcome is not in the journal):"];
+	return [
+		titled$1(TITLES.unfinished, unfinished, several, "yellow", lost(unfinished, run)),
+		titled$1(`${TITLES["not-started"]}${waits}`, of("not-started"), several, "bold", []),
+		unrecorded.length === 0 ? [] : [sentence(title, { below: cutItems(unrecorded) })]
+	];
+}
+var CAUSES_SHOWN, NAMES_SHOWN, TITLES;
+var init_causes = __esmMin((() => {
+	init_text();
+	init_block();
+	init_ending_view();
+	init_held_text();
+	init_names_text();
+	init_failure();
+	init_next_step();
+	CAUSES_SHOWN = 8;
+	NAMES_SHOWN = 8;
+	TITLES = {
+		done: "done",
+		failed: "failed",
+		stale: "stale (changed since it was planned; left as it is)",
+		unknown: "unknown (may have taken effect)",
+		unfinished: "unfinished (the next run continues it)",
+		"not-started": "not started"
+	};
+}));
+
+// src/show/documents/ending.ts
+/** Prints how an apply ended, as the last lines of a run. */
+function renderEnding(ending, style) {
+	return `${isComplete(ending.outcomes) ? "" : "\n"}${documentText(endingDocument(ending), style)}`;
+}
+/**
+* Says how an apply ended: what was done, what was not and why, what to do next, and how to undo it. A cause that several
+* changes or merchants share is reported once.
+*/
+function endingDocument(ending) {
+	const ends = (ending.applied?.ends ?? []).toSorted((a, b) => naturally(a.plan.merchant, b.plan.merchant));
+	const begun = new Set(ends.map(({ plan }) => plan.merchant));
+	const skipped = ending.outcomes.filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused")).toSorted((a, b) => naturally(a.merchant, b.merchant));
+	const unapproved = (ending.unapproved ?? []).filter(({ merchant }) => begun.has(merchant));
+	const lacking = [...skipped, ...unapproved];
+	const applied = ending.applied && {
+		...ending.applied,
+		ends
+	};
+	const told = [
+		[headline(ending)],
+		...applied === null ? [] : [...causes(applied), ...rest(applied)],
+		...verifications(ends),
+		skippedMerchants(lacking, begun.size > 0, ending.refusals)
+	];
+	const isCut = ending.isCutAbove === true || hasCutList(documentText(told, PLAIN));
+	const document = [...told, next(ending, lacking, isCut)];
+	return isComplete(ending.outcomes) ? [document.flat()] : document;
+}
+function headline({ command, applied, outcomes, leftOut }) {
+	const verb = command === "apply" ? "Apply" : "Undo";
+	if (applied === null) {
+		const how = outcomes.some(({ status }) => status === "refused") ? "refused" : "failed";
+		const where = placeText(outcomes.flatMap((outcome) => outcome.status === "unchanged" ? [] : outcome.merchant));
+		return sentence([toned("bold", `${verb} ${how} at ${where}:`), " nothing was changed."], { mark: "failed" });
+	}
+	const { ends, cause } = applied;
+	const sums = sumsText(ends.flatMap(({ result }) => result.outcomes));
+	if (isComplete(outcomes)) {
+		const where = placeText(ends.map(({ plan }) => plan.merchant));
+		const text = ` ${sums}.${verifiedText(ends, leftOut)}`;
+		return sentence([toned("bold", `${verb} complete at ${where}:`), text], {
+			mark: "ok",
+			below: cutItems(openTexts(ends))
+		});
+	}
+	const where = placeText(outcomes.map(({ merchant }) => merchant));
+	const stopped = ends.filter(({ result }) => result.status === "stopped").length;
+	const how = stopped === ends.length || stopped > 0 && cause !== null ? "stopped" : "incomplete";
+	return sentence([toned("bold", `${verb} ${how} at ${where}:`), ` ${sums}.`], {
+		mark: "failed",
+		below: outcomes.length === 1 ? [] : [sentence(merchantsSum(outcomes, ends))]
+	});
+}
+function placeText(merchants) {
+	return merchants.length === 1 ? merchants.join("") : counted(merchants.length, "merchant");
+}
+/** "Merchants: 58 applied, 1 partly applied, 1 refused." */
+function merchantsSum(outcomes, ends) {
+	const idle = ends.filter(({ result }) => result.outcomes.every(({ status }) => status === "not-started"));
+	const notStarted = new Set(idle.map(({ plan }) => plan.merchant));
+	const unverified = new Set(ends.filter(({ result, verification }) => result.status === "done" && verification?.status !== "verified").map(({ plan }) => plan.merchant));
+	const words = outcomes.map(({ merchant, status }) => {
+		if (unverified.has(merchant)) return NOT_VERIFIED;
+		return status === "failed" && notStarted.has(merchant) ? "not started" : MERCHANT_STATUS[status];
+	});
+	const { applied, ...otherStatuses } = MERCHANT_STATUS;
+	return `Merchants: ${[
+		applied,
+		NOT_VERIFIED,
+		...Object.values(otherStatuses),
+		"not started"
+	].flatMap((word) => {
+		const count = words.filter((status) => status === word).length;
+		return count === 0 ? [] : [`${grouped(count)} ${word}`];
+	}).join(words.includes(NOT_VERIFIED) ? "; " : ", ")}.`;
+}
+/** "2 changes done, 1 failed, 3 not started". */
+function sumsText(outcomes) {
+	const kept = outcomes.filter((outcome) => outcome.status === "done" && outcome.already && isPassword(outcome.change)).length;
+	const count = (status) => outcomes.filter((outcome) => outcome.status === status).length - (status === "done" ? kept : 0);
+	const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
+	const rest = [
+		"failed",
+		"stale",
+		"unknown",
+		"unfinished",
+		"not-started"
+	].flatMap((status) => count(status) === 0 ? [] : [`${grouped(count(status))} ${status.replace("-", " ")}`]);
+	return [
+		...count("done") === 0 && half ? [] : [`${counted(count("done"), "change")} done`],
+		...kept === 0 ? [] : [`${counted(kept, "password")} kept`],
+		...rest
+	].join(", ");
+}
+function isVerified(end) {
+	return end.verification?.status === "verified";
+}
+/** Returns the sentence about what remains after a complete apply; empty if nothing was verified. */
+function verifiedText(ends, leftOut) {
+	const verified = ends.filter(isVerified).map(({ verification }) => verification);
+	if (verified.length === 0) return "";
+	if (isRotation(ends)) return " Verified: every user's status is as planned.";
+	const sum = (countOf) => verified.reduce((total, end) => total + countOf(end), 0);
+	const remaining = [
+		[sum(({ plan }) => plan.deferred.length), "deferred"],
+		[sum(({ plan }) => remainingChanges(plan).notCreated.length), "that cannot be created"],
+		[leftOut, "left out (the next plan shows them again)"]
+	].flatMap(([count, what]) => count === 0 ? [] : [`${grouped(count)} ${what}`]);
+	return ` Verified: no changes remain${remaining.length === 0 ? "" : ` except ${remaining.join(" and ")}`}.`;
+}
+/** Names what remains after a complete apply: deferred changes, and members who cannot be created. */
+function openTexts(ends) {
+	return ends.filter(isVerified).flatMap(({ plan: { merchant }, verification: { plan } }) => {
+		const prefix = ends.length > 1 ? `${merchant}  ` : "";
+		return [...plan.deferred.map((deferred) => `${prefix}${deferredText(deferred)}`), ...remainingChanges(plan).notCreated.map((name) => `${prefix}member ${name}: not created, since the file declares no roles for it`)];
+	});
+}
+function deferredText({ change, role, waitsFor }) {
+	if (waitsFor.length === 0) return `${summaryOf$2(change)}: the next apply makes it`;
+	const who = waitsFor.join(" or ");
+	return `${summaryOf$2(change)}: waits until ${who} has accepted${role === null ? "" : `, so that "${role}" keeps enough holders`}`;
+}
+/** Says at which merchants the verification found something, or could not be made. */
+function verifications(ends) {
+	const verified = ends.filter(isVerified).map(({ plan: { merchant }, verification }) => ({
+		...verification,
+		merchant
+	}));
+	const remain = verified.map(({ merchant, plan }) => ({
+		merchant,
+		lines: remainTexts(plan)
+	})).filter(({ lines }) => lines.length > 0);
+	const unread = ends.flatMap(({ plan: { merchant }, verification }) => verification?.status === "unverified" ? [{
+		merchant,
+		why: verification.why
+	}] : []);
+	const unrecorded = verified.flatMap(({ merchant, unrecorded: text }) => text === null ? [] : [{
+		merchant,
+		text
+	}]);
+	const codes = (group) => namesText(group.map(({ merchant }) => merchant));
+	return [
+		...groupByKey$1(remain, ({ lines }) => lines.join("\n")).map((group) => {
+			const [{ lines }] = group;
+			const errors = lines.filter((line) => line.startsWith(ERROR)).length;
+			const counts = [...lines.length > errors ? [counted(lines.length - errors, "remaining change")] : [], ...errors > 0 ? [counted(errors, "problem")] : []].join(" and ");
+			const text = `${codes(group)}: the verification found ${counts}; somebody else may have made changes in the meantime:`;
+			return [sentence(text, {
+				mark: "failed",
+				below: cutItems(lines)
+			})];
+		}),
+		...groupByKey$1(unread, ({ merchant, why }) => typeof why === "string" ? why : why.message.replaceAll(merchant, "")).map((group) => {
+			const [{ why }] = group;
+			const text = typeof why === "string" ? uncapital(why) : "it could not be read again.";
+			return [sentence(`${codes(group)}: ${NOT_VERIFIED}: ${text}`, { mark: "unknown" }), ...typeof why === "string" ? [] : failureBlocks(why, group.length)];
+		}),
+		...groupByKey$1(unrecorded, ({ text }) => text).map((group) => [sentence(`${codes(group)}: ${group[0].text}`, { mark: "warning" })])
+	];
+}
+function uncapital(text) {
+	return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
+}
+function remainTexts(plan) {
+	const { left: remaining, errors } = remainingChanges(plan);
+	return [...remaining.map((change) => {
+		const fields = change.fields.map(({ field }) => field);
+		return `${summaryOf$2(change)}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
+	}), ...errors.map(({ message }) => `${ERROR}${message}`)];
+}
+/** Says why merchants were not begun, equal reasons once, and what overrides the refusals. */
+function skippedMerchants(skipped, several, { rules, overrides } = {
+	rules: /* @__PURE__ */ new Map(),
+	overrides: []
+}) {
+	const reasons = skipped.flatMap(({ merchant, status, reasons: merchantReasons }) => merchantReasons.map((reason) => ({
+		merchant,
+		status,
+		reason
+	})));
+	const isMerchantShown = several || skipped.length > 1;
+	const groups = groupByKey$1(reasons, ({ merchant, status, reason }) => `${status} ${reason.replaceAll(merchant, "…")}`);
+	const shown = groups.slice(0, 10).map((group) => {
+		const [{ status, reason, merchant }] = group;
+		const said = group.length > 1 ? textOfSeveral(reason, merchant) : reason;
+		const rule = rules.get(reason);
+		const text = rule === void 0 ? said : `${rule}: ${said}`;
+		const codes = namesText(group.map((skip) => skip.merchant));
+		const where = isMerchantShown ? ` at ${group.length > 1 ? `${counted(group.length, "merchant")} (${codes})` : codes}` : "";
+		return sentence([toned("red", status), `${where}: ${text}`]);
+	});
+	const more = groups.length - shown.length;
+	if (more > 0) shown.push(sentence(`… and ${counted(more, "more reason")}`));
+	const last = groups.findLastIndex(([{ reason }]) => rules.has(reason));
+	if (last < 0) return shown;
+	const before = shown.slice(0, last + 1);
+	const cut = cutList(overrides, 10);
+	const below = [...cut.shown.map(overrideStep), ...cut.hidden.length > 0 ? [sentence(cutText(cut.hidden.length))] : []];
+	return [
+		...before.slice(0, -1),
+		...before.slice(-1).map((each) => ({
+			...each,
+			below
+		})),
+		...shown.slice(last + 1)
+	];
+}
+var MERCHANT_STATUS, NOT_VERIFIED, ERROR;
+var init_ending = __esmMin((() => {
+	init_text();
+	init_block();
+	init_cut_list();
+	init_text_blocks();
+	init_style();
+	init_ending_view();
+	init_names_text();
+	init_causes();
+	init_failure();
+	init_next_step();
+	init_remedies();
+	MERCHANT_STATUS = {
+		applied: "applied",
+		unchanged: "without changes",
+		partial: "partly applied",
+		refused: "refused",
+		failed: "failed"
+	};
+	NOT_VERIFIED = "applied, not verified";
+	ERROR = "error: ";
+}));
+
+// src/show/view/adopted-text.ts
 /** Returns the evidence that a write with a lost response took effect. */
 function adoptedText(isPassword) {
 	return isPassword ? "response lost; the retry was refused because the password was reused" : "response lost; found in place";
@@ -65119,12 +65668,13 @@ var DONE, WAS_SO, MAX_PASSWORD_LINES, MAX_NAMED$1, DONE_SHOWN;
 var init_apply_text = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_cut_list();
+	init_adopted_text();
 	init_ending_view();
 	init_equal_text();
 	init_fleet_view();
 	init_names_text();
 	init_plan_view();
-	init_adopted_text();
 	init_wrap();
 	DONE = {
 		create: "created",
@@ -65141,341 +65691,6 @@ var init_apply_text = __esmMin((() => {
 	MAX_PASSWORD_LINES = 10;
 	MAX_NAMED$1 = 3;
 	DONE_SHOWN = 20;
-}));
-
-// src/show/view/held-text.ts
-/** Describes what a member holds: its roles, and each other field that has a value. */
-function heldText(image) {
-	return shownValues(MEMBER_FIELDS, memberValues$1(image)).map(({ label, plain }) => `${label} ${plain.join(", ")}`).join("; ") || "nothing";
-}
-var init_held_text = __esmMin((() => {
-	init_member();
-	init_show();
-}));
-
-// src/show/text/ending/causes-text.ts
-/** Returns a paragraph for each cause: the changes that it affected, and the failure in full. */
-function causeBlocks({ run, ends }, style) {
-	const causes = endingCauses(ends);
-	const several = ends.length > 1;
-	const shown = causes.slice(0, CAUSES_SHOWN).map((cause) => causeLines(cause, run, several, style));
-	const more = causes.length - shown.length;
-	return more > 0 ? [...shown, [`… and ${counted(more, "more cause")}`]] : shown;
-}
-function causeLines({ status, failure, hits, times, attempts }, run, several, style) {
-	const { hint: _, ...rest } = failure;
-	const [first] = hits;
-	const limited = first !== void 0 && isInvitationLimited(first.outcome);
-	const isAboutPasswords = hits.length > 0 && hits.every(({ outcome }) => isPassword(outcome.change));
-	const hint = status === "unknown" && isAboutPasswords ? "The password may have been set: run the rotation again." : nextStepFor(status, failure);
-	const message = limited ? "The service refuses some invitations for now (429)." : failure.message;
-	const paint = limited || status === "unknown" ? style.yellow : style.red;
-	return [
-		...limited ? [...titleLines("refused for now", hits, several, paint, style, false), ...cutLines(hits.map(({ outcome }) => oneLine("failure" in outcome ? outcome.failure?.message ?? "" : "")), style)] : hits.length === 0 ? [] : titleLines(TITLES[status], hits, several, paint, style),
-		...lostLines(hits, run, style),
-		...renderFailure({
-			...rest,
-			message,
-			...hint !== null && { hint }
-		}, style, times, attempts).trimEnd().split("\n")
-	];
-}
-/**
-* Returns the title of changes with one outcome: a single change by name, several with their number and names below.
-*/
-function titleLines(title, hits, several, paint, style, isNamed = true) {
-	const [first] = hits;
-	if (first === void 0) return [];
-	const head = `${paint(title)}: `;
-	const merchants = [...new Set(hits.map(({ merchant }) => oneLine(merchant)))];
-	if (hits.length === 1 && isNamed) {
-		const place = several ? ` at ${merchants.join("")}` : "";
-		return hangingLines(`${changeName(first.outcome.change)}${place}`, style.columns, head, "  ");
-	}
-	const place = !several ? "" : merchants.length === 1 ? ` at ${merchants.join("")}` : ` at ${counted(merchants.length, "merchant")} (${namesText(merchants)})`;
-	return [...hangingLines(`${counted(hits.length, "change")}${place}`, style.columns, head, "  "), ...isNamed ? nameLines(hits, merchants.length > 1, style) : []];
-}
-/** Names the first changes, those of one kind together: "update members a, b and 229 more", "update role A at 54 merchants". */
-function nameLines(hits, several, style) {
-	return groupByKey$1(hits.map(({ merchant, outcome: { change } }) => ({
-		merchant,
-		change
-	})), ({ change }) => `${isPassword(change)} ${change.kind} ${change.resource}`).flatMap((group) => {
-		const [{ change: first }] = group;
-		if (group.length === 1) return hangingLines(changeName(first), style.columns, "    ", "  ");
-		const verb = isPassword(first) ? "set the passwords of" : first.kind;
-		const names = groupByKey$1(group, ({ change }) => change.name).map((same) => {
-			const name = oneLine(same[0].change.name);
-			return several && same.length > 1 ? `${name} at ${counted(same.length, "merchant")}` : name;
-		});
-		return hangingLines(namesText(names, NAMES_SHOWN), style.columns, `    ${verb} ${first.resource}${names.length > 1 ? "s" : ""} `, "      ");
-	});
-}
-function changeName(change) {
-	if (isPassword(change)) return `set the password of ${change.resource} ${oneLine(change.name)}`;
-	return oneLine(summaryOf$2(change));
-}
-/** Lists the access of removed invitations without a known successor, and how to send it again. */
-function lostLines(hits, run, style) {
-	const lost = hits.flatMap(({ outcome }) => lostText(outcome) ?? []);
-	if (lost.length === 0) return [];
-	return [...cutLines(lost, style), ...hangingLines(`"rolecall undo ${oneLine(run)}" invites them with all of this; "rolecall apply" invites them with what the files list.`, style.columns, "    → ", "      ")];
-}
-/** Describes a removed invitation without a known successor, with what it held. */
-function lostText(outcome) {
-	const { change, status } = outcome;
-	if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return null;
-	const fate = outcome.removed === "unknown" ? "It is unknown whether the expired invitation was deleted; no new one was sent." : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`;
-	return `${oneLine(change.name)}: ${fate} It held: ${oneLine(heldText(change.before))}.`;
-}
-/** Names the changes that are left without a failure of their own, and those that the journal misses. */
-function restBlocks({ run, ends }, style) {
-	const several = ends.length > 1;
-	const entries = ends.flatMap(({ plan: { merchant }, result }) => result.outcomes.map((outcome) => ({
-		merchant,
-		outcome
-	})));
-	const lost = ends.flatMap(({ plan: { merchant }, result: { outcomes, unrecorded } }) => outcomes.flatMap(({ status, change }) => unrecorded.includes(change) ? [`${changeName(change)}${several ? ` at ${oneLine(merchant)}` : ""}: ${status.replace("-", " ")}`] : []));
-	const of = (status) => entries.filter(({ outcome }) => outcome.status === status && !("failure" in outcome && outcome.failure));
-	const unfinished = of("unfinished");
-	const waits = ends.some(({ result }) => result.status === "incomplete") ? " (their holders have not been invited yet)" : "";
-	return [
-		[...titleLines(TITLES.unfinished, unfinished, several, style.yellow, style), ...lostLines(unfinished, run, style)],
-		titleLines(`${TITLES["not-started"]}${waits}`, of("not-started"), several, style.bold, style),
-		lost.length === 0 ? [] : [`${style.yellow("not recorded")} (the outcome is not in the journal):`, ...cutLines(lost, style)]
-	];
-}
-var CAUSES_SHOWN, NAMES_SHOWN, TITLES;
-var init_causes_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_ending_view();
-	init_held_text();
-	init_names_text();
-	init_failure_text();
-	init_wrap();
-	init_next_step_text();
-	CAUSES_SHOWN = 8;
-	NAMES_SHOWN = 8;
-	TITLES = {
-		done: "done",
-		failed: "failed",
-		stale: "stale (changed since it was planned; left as it is)",
-		unknown: "unknown (may have taken effect)",
-		unfinished: "unfinished (the next run continues it)",
-		"not-started": "not started"
-	};
-}));
-
-// src/show/text/ending/ending-text.ts
-/**
-* Formats how an apply ended, as the last lines of a run: what was done, what was not and why, what to do next, and how
-* to undo it. A cause that several changes or merchants share is reported once.
-*/
-function renderEnding(ending, style) {
-	const ends = (ending.applied?.ends ?? []).toSorted((a, b) => naturally(a.plan.merchant, b.plan.merchant));
-	const begun = new Set(ends.map(({ plan }) => plan.merchant));
-	const lacking = [...ending.outcomes.filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused")).toSorted((a, b) => naturally(a.merchant, b.merchant)), ...ending.unapproved ?? []];
-	const told = [
-		headBlock(ending, style),
-		...ending.applied === null ? [] : endedBlocks({
-			...ending.applied,
-			ends
-		}, style),
-		...verificationBlocks(ends, style),
-		...skippedBlocks(lacking, begun.size > 0, style, ending.refusals)
-	];
-	const isCut = ending.isCutAbove === true || hasCutList(told.flat().join("\n"));
-	const blocks = [...told, nextBlock(ending, lacking, isCut, style)].filter((lines) => lines.length > 0);
-	const [before, between] = isComplete(ending.outcomes) ? ["", "\n"] : ["\n", "\n\n"];
-	return `${before}${blocks.map((lines) => lines.join("\n")).join(between)}\n`;
-}
-function endedBlocks(applied, style) {
-	return [...causeBlocks(applied, style), ...restBlocks(applied, style)];
-}
-function headBlock({ command, applied, outcomes, leftOut }, style) {
-	const verb = command === "apply" ? "Apply" : "Undo";
-	if (applied === null) return headline(`${verb} ${outcomes.some(({ status }) => status === "refused") ? "refused" : "failed"} at ${placeText(outcomes.flatMap((outcome) => outcome.status === "unchanged" ? [] : outcome.merchant))}:`, "nothing was changed.", style.red("✗"), style);
-	const { ends, cause } = applied;
-	const applyOutcomes = ends.flatMap(({ result }) => result.outcomes);
-	if (isComplete(outcomes)) {
-		const where = placeText(ends.map(({ plan }) => plan.merchant));
-		const text = `${sumsText(applyOutcomes)}.${verifiedText(ends, leftOut)}`;
-		return [...headline(`${verb} complete at ${where}:`, text, style.green("✓"), style), ...openLines(ends, style)];
-	}
-	const where = placeText(outcomes.map(({ merchant }) => merchant));
-	const stopped = ends.filter(({ result }) => result.status === "stopped").length;
-	return [...headline(`${verb} ${stopped === ends.length || stopped > 0 && cause !== null ? "stopped" : "incomplete"} at ${where}:`, `${sumsText(applyOutcomes)}.`, style.red("✗"), style), ...outcomes.length === 1 ? [] : hangingLines(merchantsSum(outcomes, ends), style.columns, "  ", "  ")];
-}
-function headline(head, text, mark, style) {
-	const [first = "", ...rest] = wrapText(`${head} ${text}`, style.columns - 2);
-	return [`${mark} ${first.startsWith(head) ? `${style.bold(head)}${first.slice(head.length)}` : style.bold(first)}`, ...rest.map((line) => `  ${line}`)];
-}
-function placeText(merchants) {
-	return merchants.length === 1 ? oneLine(merchants.join("")) : counted(merchants.length, "merchant");
-}
-/** "Merchants: 58 applied, 1 partly applied, 1 refused." */
-function merchantsSum(outcomes, ends) {
-	const idle = ends.filter(({ result }) => result.outcomes.every(({ status }) => status === "not-started"));
-	const notStarted = new Set(idle.map(({ plan }) => plan.merchant));
-	const unverified = new Set(ends.filter(({ result, verification }) => result.status === "done" && verification?.status !== "verified").map(({ plan }) => plan.merchant));
-	const words = outcomes.map(({ merchant, status }) => {
-		if (unverified.has(merchant)) return NOT_VERIFIED;
-		return status === "failed" && notStarted.has(merchant) ? "not started" : MERCHANT_STATUS[status];
-	});
-	const { applied, ...otherStatuses } = MERCHANT_STATUS;
-	return `Merchants: ${[
-		applied,
-		NOT_VERIFIED,
-		...Object.values(otherStatuses),
-		"not started"
-	].flatMap((word) => {
-		const count = words.filter((status) => status === word).length;
-		return count === 0 ? [] : [`${grouped(count)} ${word}`];
-	}).join(words.includes(NOT_VERIFIED) ? "; " : ", ")}.`;
-}
-/** "2 changes done, 1 failed, 3 not started". */
-function sumsText(outcomes) {
-	const kept = outcomes.filter((outcome) => outcome.status === "done" && outcome.already && isPassword(outcome.change)).length;
-	const count = (status) => outcomes.filter((outcome) => outcome.status === status).length - (status === "done" ? kept : 0);
-	const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
-	const rest = [
-		"failed",
-		"stale",
-		"unknown",
-		"unfinished",
-		"not-started"
-	].flatMap((status) => count(status) === 0 ? [] : [`${grouped(count(status))} ${status.replace("-", " ")}`]);
-	return [
-		...count("done") === 0 && half ? [] : [`${counted(count("done"), "change")} done`],
-		...kept === 0 ? [] : [`${counted(kept, "password")} kept`],
-		...rest
-	].join(", ");
-}
-function isVerified(end) {
-	return end.verification?.status === "verified";
-}
-/** Returns the sentence about what remains after a complete apply; empty if nothing was verified. */
-function verifiedText(ends, leftOut) {
-	const verified = ends.filter(isVerified).map(({ verification }) => verification);
-	if (verified.length === 0) return "";
-	if (isRotation(ends)) return " Verified: every user's status is as planned.";
-	const sum = (countOf) => verified.reduce((total, end) => total + countOf(end), 0);
-	const remaining = [
-		[sum(({ plan }) => plan.deferred.length), "deferred"],
-		[sum(({ plan }) => remainingChanges(plan).notCreated.length), "that cannot be created"],
-		[leftOut, "left out (the next plan shows them again)"]
-	].flatMap(([count, what]) => count === 0 ? [] : [`${grouped(count)} ${what}`]);
-	return ` Verified: no changes remain${remaining.length === 0 ? "" : ` except ${remaining.join(" and ")}`}.`;
-}
-/** Names what remains after a complete apply: deferred changes, and members who cannot be created. */
-function openLines(ends, style) {
-	const several = ends.length > 1;
-	const lines = ends.filter(isVerified).flatMap(({ plan: { merchant }, verification: { plan } }) => {
-		const prefix = several ? `${oneLine(merchant)}  ` : "";
-		return [...plan.deferred.map((deferred) => `${prefix}${deferredText(deferred)}`), ...remainingChanges(plan).notCreated.map((name) => `${prefix}member ${oneLine(name)}: not created, since the file declares no roles for it`)];
-	});
-	return cutLines(lines, style);
-}
-function deferredText({ change, role, waitsFor }) {
-	if (waitsFor.length === 0) return `${oneLine(summaryOf$2(change))}: the next apply makes it`;
-	const who = waitsFor.map(oneLine).join(" or ");
-	return `${oneLine(summaryOf$2(change))}: waits until ${who} has accepted${role === null ? "" : `, so that "${oneLine(role)}" keeps enough holders`}`;
-}
-/** Says at which merchants the verification found something, or could not be made. */
-function verificationBlocks(ends, style) {
-	const verified = ends.filter(isVerified).map(({ plan: { merchant }, verification }) => ({
-		...verification,
-		merchant
-	}));
-	const remain = verified.map(({ merchant, plan }) => ({
-		merchant,
-		lines: remainLines(plan)
-	})).filter(({ lines }) => lines.length > 0);
-	const unread = ends.flatMap(({ plan: { merchant }, verification }) => verification?.status === "unverified" ? [{
-		merchant,
-		why: verification.why
-	}] : []);
-	const unrecorded = verified.flatMap(({ merchant, unrecorded: text }) => text === null ? [] : [{
-		merchant,
-		text
-	}]);
-	const codes = (group) => oneLine(namesText(group.map(({ merchant }) => merchant)));
-	return [
-		...groupByKey$1(remain, ({ lines }) => lines.join("\n")).map((group) => {
-			const [{ lines }] = group;
-			const errors = lines.filter((line) => line.startsWith(ERROR)).length;
-			const text = `the verification found ${[...lines.length > errors ? [counted(lines.length - errors, "remaining change")] : [], ...errors > 0 ? [counted(errors, "problem")] : []].join(" and ")}; somebody else may have made changes in the meantime:`;
-			return [...hangingLines(text, style.columns, `${style.red("✗")} ${codes(group)}: `, "  "), ...cutLines(lines, style)];
-		}),
-		...groupByKey$1(unread, ({ merchant, why }) => typeof why === "string" ? why : why.message.replaceAll(merchant, "")).map((group) => {
-			const [{ why }] = group;
-			const text = typeof why === "string" ? uncapital(oneLine(why)) : "it could not be read again.";
-			return [...hangingLines(`${NOT_VERIFIED}: ${text}`, style.columns, `${style.yellow("?")} ${codes(group)}: `, "  "), ...typeof why === "string" ? [] : renderFailure(why, style, group.length).trimEnd().split("\n")];
-		}),
-		...groupByKey$1(unrecorded, ({ text }) => text).map((group) => hangingLines(oneLine(group[0].text), style.columns, `${style.yellow("!")} ${codes(group)}: `, "  "))
-	];
-}
-function uncapital(text) {
-	return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
-}
-function remainLines(plan) {
-	const { left: remaining, errors } = remainingChanges(plan);
-	return [...remaining.map((change) => {
-		const fields = change.fields.map(({ field }) => field);
-		return `${oneLine(summaryOf$2(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
-	}), ...errors.map(({ message }) => `${ERROR}${oneLine(message)}`)];
-}
-/** Says why merchants were not begun, equal reasons once, and what overrides the refusals. */
-function skippedBlocks(skipped, several, style, { rules, overrides } = {
-	rules: /* @__PURE__ */ new Map(),
-	overrides: []
-}) {
-	const reasons = skipped.flatMap(({ merchant, status, reasons: merchantReasons }) => merchantReasons.map((reason) => ({
-		merchant,
-		status,
-		reason
-	})));
-	const isMerchantShown = several || skipped.length > 1;
-	const groups = groupByKey$1(reasons, ({ merchant, status, reason }) => `${status} ${reason.replaceAll(merchant, "…")}`);
-	const shown = groups.slice(0, 10).map((group) => {
-		const [{ status, reason, merchant }] = group;
-		const said = group.length > 1 ? textOfSeveral(reason, merchant) : reason;
-		const rule = rules.get(reason);
-		const text = rule === void 0 ? said : `${rule}: ${said}`;
-		const codes = namesText(group.map((skip) => oneLine(skip.merchant)));
-		const where = isMerchantShown ? ` at ${group.length > 1 ? `${counted(group.length, "merchant")} (${codes})` : codes}` : "";
-		return hangingLines(`${where}: ${text}`, style.columns, style.red(status), "  ");
-	});
-	const more = groups.length - shown.length;
-	if (more > 0) shown.push([`… and ${counted(more, "more reason")}`]);
-	const commands = overrides.slice(0, 10).flatMap((override) => renderOverride(override, style).map((line) => line.slice(OVERRIDE_INDENT)));
-	if (overrides.length > 10) commands.push(`  ${cutText(overrides.length - 10)}`);
-	const last = groups.findLastIndex(([{ reason }]) => rules.has(reason));
-	if (last >= 0) shown.splice(Math.min(last, shown.length - 1) + 1, 0, commands);
-	return shown.length === 0 ? [] : [shown.flat()];
-}
-var MERCHANT_STATUS, NOT_VERIFIED, ERROR, OVERRIDE_INDENT;
-var init_ending_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_ending_view();
-	init_names_text();
-	init_failure_text();
-	init_plan_text();
-	init_wrap();
-	init_causes_text();
-	init_next_step_text();
-	MERCHANT_STATUS = {
-		applied: "applied",
-		unchanged: "without changes",
-		partial: "partly applied",
-		refused: "refused",
-		failed: "failed"
-	};
-	NOT_VERIFIED = "applied, not verified";
-	ERROR = "error: ";
-	OVERRIDE_INDENT = 4;
 }));
 
 // src/app/apply/reporter.ts
@@ -65711,11 +65926,11 @@ var init_reporter = __esmMin((() => {
 	init_overrides();
 	init_escape();
 	init_text();
+	init_cut_list();
+	init_ending();
 	init_machine_formats();
 	init_apply_text();
-	init_ending_text();
 	init_plans_text();
-	init_wrap();
 	init_ending_view();
 	init_equal_changes();
 	init_fleet_view();
@@ -66280,7 +66495,7 @@ async function coverPlans(context, { run, records, loaded, keys, pullOf }, { pla
 		});
 		return {
 			planned,
-			skipped: skippedMerchants(planned, overrides, /* @__PURE__ */ new Map())
+			skipped: skippedMerchants$1(planned, overrides, /* @__PURE__ */ new Map())
 		};
 	};
 	const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf, seal);
@@ -66395,23 +66610,28 @@ var init_last_pull = __esmMin((() => {
 }));
 
 // src/kernel/approval/rest-plan.ts
-/** Returns the plan of some changes of a fresh plan, and what they grant and remove once the others are made. */
+/**
+* Returns the plan of the changes of a fresh plan with the fingerprints in `rest`, and what they grant and remove once
+* the others are made.
+*/
 function restPlan({ plan, live, desired }, made, rest, matches) {
 	const scope = scopeOf(live, desired.ignore, matches, leftAt(desired.leavers, plan.reviewed.at));
-	const changes = splitByResource(made);
-	const before = withIds(accessAfter(accessBefore(scope, changes, APART), changes, APART));
-	const after = accessAfter(before, splitByResource(rest), APART);
-	const names = new Set(rest.map(({ name }) => name));
+	const madeChanges = splitByResource(made);
+	const before = withIds(accessAfter(accessBefore(scope, madeChanges, APART), madeChanges, APART));
+	const changes = plan.changes.filter(({ fingerprint }) => rest.has(fingerprint));
+	const deferred = plan.deferred.filter(({ change }) => rest.has(change.fingerprint));
+	const after = accessAfter(before, splitByResource(changes), APART);
+	const names = new Set([...changes, ...deferred.map(({ change }) => change)].map(({ name }) => name));
 	return {
 		...plan,
-		fingerprint: planFingerprint(plan, rest),
+		fingerprint: planFingerprint(plan, changes),
 		summary: {
-			roles: restCounts(plan.summary.roles, plan.changes, rest, "role"),
-			members: restCounts(plan.summary.members, plan.changes, rest, "member")
+			roles: restCounts(plan.summary.roles, plan.changes, changes, "role"),
+			members: restCounts(plan.summary.members, plan.changes, changes, "member")
 		},
 		impact: impactOf$1(before, after, desired),
-		changes: rest,
-		deferred: [],
+		changes,
+		deferred,
 		findings: plan.findings.filter(({ name }) => name === null || names.has(name))
 	};
 }
@@ -66483,29 +66703,16 @@ function unreviewedIn(looked) {
 function waitingPlan({ fresh, comparison }, done, matches) {
 	const { covered, refused } = comparison;
 	const made = covered.changes.filter(({ fingerprint }) => done.has(fingerprint));
-	const rest = refused.map(({ change }) => change);
+	const rest = new Set(refused.map(({ change }) => change.fingerprint));
 	return restPlan(fresh, made, rest, matches);
 }
 /** Returns lines about the reviewed dates that the files have lost, and that an approval discards. */
 function givenUpLines({ merchant, reviews, comparison }) {
-	return comparison.lostDates.map(({ index, date: { at, what, roles }, email, other }) => {
-		const kind = what === "begins" && roles.length === 0 ? "joins" : what;
-		const when = whenText({
-			text: dayText(at, kind),
-			what: kind
-		});
-		const effect = effectOfDate({
-			what: kind,
-			roles
-		}, email ?? "somebody who is not live or listed", String);
+	return comparison.lostDates.map(({ index, date, email, other }) => {
+		const shown = reviewedDateText(date, email ?? "somebody who is not live or listed");
 		const now = other === null ? "never" : whenText(other);
-		return `${merchant}: ${reviews[index]?.name} showed: ${when}, ${effect}; by now the files say: ${now}.`;
+		return `${merchant}: ${reviews[index]?.name} showed: ${shown}; by now the files say: ${now}.`;
 	});
-}
-/** Returns the day or time of a date as written in a file. */
-function dayText(at, what) {
-	if (at % DAY !== 0) return new Date(at).toISOString();
-	return new Date(what === "ends" || what === "back" ? at - DAY : at).toISOString().slice(0, 10);
 }
 /**
 * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those
@@ -66520,7 +66727,7 @@ async function recordWaiting({ run, attempt }, { store, seal }, { head, base, ap
 		refused: [],
 		merchants: new Map(waiting.map(({ merchant, fresh, comparison }) => [merchant, restReviewed(fresh, comparison, seal)]))
 	};
-	await store.editRuns(`${WAITING$1}${run}-${attempt}`, added, () => false);
+	await store.editRuns(`${WAITING$1}${run}-${attempt}`, added, () => true);
 	return `${run}-${attempt}`;
 }
 /**
@@ -66530,12 +66737,13 @@ async function recordWaiting({ run, attempt }, { store, seal }, { head, base, ap
 async function approvedRest({ run }, records, environment, approvals) {
 	const attemptOf = (name) => Number(name.split("-").at(-1));
 	const [waiting] = records.names.filter((name) => name.startsWith(`${WAITING$1}${run}-`)).toSorted((a, b) => attemptOf(b) - attemptOf(a));
-	const recorded = waiting === void 0 ? void 0 : (await records.runsOf(waiting)).at(-1);
-	if (waiting === void 0 || recorded === void 0) return "none";
-	const before = recorded.earlier.filter((approval) => approval === environment);
-	if (approvals.filter((approval) => approval === environment).length <= before.length) return "unapproved";
+	const recorded = waiting === void 0 ? [] : await records.runsOf(waiting);
+	if (waiting === void 0 || recorded.length === 0) return "none";
+	const countOf = (names) => names.filter((approval) => approval === environment).length;
+	const parts = recorded.filter(({ earlier }) => countOf(approvals) > countOf(earlier));
+	if (parts.length === 0) return "unapproved";
 	const name = `the approval of run ${run}`;
-	const states = [...recorded.merchants];
+	const states = parts.flatMap(({ merchants }) => [...merchants]);
 	return {
 		waiting,
 		approved: new Map(states.map(([merchant, state]) => [merchant, {
@@ -66544,14 +66752,14 @@ async function approvedRest({ run }, records, environment, approvals) {
 		}]))
 	};
 }
-var WAITING$1, MAX_WAITING, DAY;
+var WAITING$1, MAX_WAITING;
 var init_waiting_changes = __esmMin((() => {
 	init_rest_plan();
 	init_words();
 	init_date_words();
+	init_date_text();
 	WAITING$1 = "waiting/";
 	MAX_WAITING = 30;
-	DAY = 864e5;
 }));
 
 // src/action/apply/apply-coverage.ts
@@ -66581,17 +66789,16 @@ async function readApplyRecords(context, branch, openStore, states, isBroken) {
 			merged: [],
 			abandoned: [],
 			ofCommit: [],
-			open: [],
 			told: []
 		};
 	}
 	let reviews = await recordedReviews(records, github, branch);
 	let mergedHere = reviews.merged.filter(({ pull }) => pull.mergedAs === event.sha).map(({ pull }) => pull.number);
 	if (mergedHere.length === 0 && event.name === "push") {
-		mergedHere = (await pullsMergedAs(event, branch, context, reviews.open.length > 0)).map(({ number }) => number);
+		mergedHere = (await pullsMergedAs(event, branch, context, reviews.hasOpen)).map(({ number }) => number);
 		if (mergedHere.some((number) => records.names.includes(recordOf$1(number)))) reviews = await recordedReviews(records, github, branch);
 	}
-	const { merged, abandoned, open } = reviews;
+	const { merged, abandoned } = reviews;
 	const reasonOf = ({ merchant }) => lookReason(merchant, declared.get(merchant) ?? "", records.states.get(merchant), merged);
 	const isDue = inputs.command === "due";
 	const isCovered = (state) => {
@@ -66615,7 +66822,6 @@ async function readApplyRecords(context, branch, openStore, states, isBroken) {
 		approved: /* @__PURE__ */ new Map(),
 		waiting: null,
 		ofCommit: mergedHere,
-		open: isDue ? [] : open,
 		told: told.map((number) => {
 			const review = merged.find(({ pull }) => pull.number === number);
 			return {
@@ -66998,7 +67204,7 @@ function reportOf(context, run, names) {
 		],
 		outcomes,
 		plans: shown.plans,
-		rest: unreviewed.map(waitsAt).filter(({ merchant, changes }) => changes.length > 0 || later.some((day) => day.merchant === merchant)),
+		rest: unreviewed.map(waitsAt).filter(({ merchant, changes, deferred }) => changes.length + deferred.length > 0 || later.some((day) => day.merchant === merchant)),
 		later,
 		givenUp: unreviewed.flatMap(givenUpLines),
 		placeOf: shown.placeOf
@@ -67303,7 +67509,6 @@ async function apply(context, branch, store, cancellation) {
 			isWhole: loaded.isWhole
 		};
 		const record = await recordEnd(context, store, merged, end);
-		await failPlans(context, await contradictedBy(merged, files, github, store));
 		return await reportEnd(context, {
 			merged,
 			covered,
@@ -67317,16 +67522,10 @@ async function apply(context, branch, store, cancellation) {
 		await files.close();
 	}
 }
-/** Returns the open pull requests that contradict what was merged. */
-function contradictedBy({ records }, { planned }, github, { seal }) {
-	return contradictedPlans(plannedOnly(planned), records, records.open, github, seal);
-}
 var init_run_apply_merged = __esmMin((() => {
 	init_approval();
 	init_cancellation();
 	init_io();
-	init_session();
-	init_contradicted_plans();
 	init_apply_decision();
 	init_apply_due();
 	init_apply_page();
@@ -67552,15 +67751,17 @@ function liveAfter(live, changes) {
 		const { id, before, after } = change;
 		images.set(id, imageWithParts(images.get(id) ?? before, after, new Set(updateParts(change))));
 	}
-	const newId = (name) => `new ${name}`;
-	const created = changes.flatMap((change) => change.resource === "role" && change.kind === "create" ? liveRoleOf(change.after, newId(change.name)) : []);
+	const created = changes.flatMap((change) => change.resource === "role" && change.kind === "create" ? liveRoleOf(change.after, roleKey({
+		id: null,
+		name: change.name
+	})) : []);
 	const roles = live.roles.map((role) => {
 		const image = images.get(role.id);
 		return image && "permissions" in image ? liveRoleOf(image, role.id) : role;
 	});
 	const members = live.members.map((member) => {
 		const image = images.get(member.id);
-		return image && "roles" in image ? liveMemberWith(member, image, ({ id, name }) => id ?? newId(name)) : member;
+		return image && "roles" in image ? liveMemberWith(member, image, roleKey) : member;
 	});
 	return {
 		...live,
@@ -67577,6 +67778,7 @@ var init_adopt_planned = __esmMin((() => {
 	init_scope();
 	init_member();
 	init_role();
+	init_set();
 	init_files_of();
 	init_raw_file();
 	init_person();
@@ -68499,77 +68701,28 @@ var init_patch_text = __esmMin((() => {
 
 // src/action/github/drift-issue.ts
 /**
-* Updates what a scope keeps open while something differs: an issue, or a pull request that adopts what changed outside
-* git. Opens, edits or reopens it while there are differences, comments only if they changed, and closes it when there
-* are none. Returns its URL.
+* Updates the issue of a scope: opens, edits or reopens it while there are differences, comments only if they changed, and
+* closes it when there are none. Returns its URL.
 */
 async function updateDriftIssue(context, drift) {
-	const { inputs, log } = context;
-	const { onDrift } = inputs;
-	const isKnown = drift.complete || onDrift === "issue" && drift.read.size > 0;
-	if (onDrift === "none" || !isKnown) return null;
+	if (!drift.complete && drift.read.size === 0) return null;
 	try {
-		if (onDrift === "pull-request") return await updateProposal(context, drift);
 		const issue = await ownIssue(context);
-		return drift.differences.length === 0 ? await close(context, issue, context.github.editIssue) : await openIssue(context, issue, drift);
+		return drift.differences.length === 0 ? await close(context, issue) : await openIssue(context, issue, drift);
 	} catch (error) {
 		if (!(error instanceof GithubError)) throw error;
-		const [what, permissions] = WRITTEN[onDrift];
-		const why = error.isForbidden ? `this requires ${permissions}` : error.because("");
-		log.warning(`The ${what} could not be written: ${why}.`);
+		context.log.warning(`The drift issue could not be written: ${error.because("issues: write")}.`);
 		return null;
 	}
-}
-/** Opens, updates or closes the pull request that adopts what changed outside git. */
-async function updateProposal(context, drift) {
-	const { github, scope, event, log, io } = context;
-	const branch = `rolecall/drift-${scope.id}`;
-	const marker = markerOf("drift", scope);
-	const [author, proposals] = [await github.viewer(), await github.proposals(branch)];
-	const newest = proposals.find((proposal) => proposal.author === author && proposal.body.startsWith(marker)) ?? null;
-	const current = newest?.open ? newest : null;
-	const edit = github.editPull;
-	if (drift.differences.length === 0) return close(context, current, edit);
-	if (drift.adopted.length === 0) {
-		log.notice("There is nothing to adopt; the job summary lists the differences.");
-		return close(context, current, edit, "Something still differs, but there is nothing to adopt.");
-	}
-	const seen = firstSeenOf(drift.differences, newest ? parseFirstSeen(newest.body) : /* @__PURE__ */ new Map(), io.now());
-	if (newest !== null && !newest.open && !newest.merged && sameDifferences(newest.body, seen)) {
-		log.notice(`#${newest.number} was closed, and the differences have not changed: it stays closed.`);
-		return newest.url;
-	}
-	const text = (size) => bodyOf(drift, seen, size, scope);
-	const title = titled("Adopt what changed outside git", scope);
-	if (current === null || !await isAdopted(branch, drift.adopted, context)) await github.setBranch(branch, await github.addCommit(event.sha, drift.adopted, title));
-	if (current === null) {
-		const { defaultBranch } = await github.repository();
-		const pull = {
-			title,
-			head: branch,
-			base: defaultBranch
-		};
-		return (await shortened(text, (body) => github.addPull({
-			...pull,
-			body
-		}))).url;
-	}
-	await shortened(text, (body) => edit(current.number, { body }));
-	return current.url;
-}
-/** Returns whether the tip of a branch has these texts already. */
-async function isAdopted(branch, files, { github, git }) {
-	const tip = await openCommitFiles(await github.branchTip(branch), git);
-	const contents = await Promise.all(files.map(({ path }) => tip.content(path)));
-	return files.every(({ text }, index) => contents[index]?.toString("utf8") === text);
 }
 async function ownIssue({ github, scope }) {
 	const marker = markerOf("drift", scope);
 	const [author, issues] = [await github.viewer(), await github.issues(LABEL)];
 	return issues.filter((issue) => issue.author === author && issue.body.startsWith(marker)).toSorted((a, b) => Number(b.open) - Number(a.open) || b.number - a.number)[0] ?? null;
 }
-async function close({ github, scope, event }, issue, edit, text = "Every merchant was read, and nothing differs any longer.") {
+async function close({ github, scope, event }, issue) {
 	if (issue === null || !issue.open) return null;
+	const text = "Every merchant was read, and nothing differs any longer.";
 	const body = [
 		markerOf("drift", scope),
 		firstSeenLine(/* @__PURE__ */ new Map()),
@@ -68577,7 +68730,7 @@ async function close({ github, scope, event }, issue, edit, text = "Every mercha
 		text
 	].join("\n");
 	await github.addComment(issue.number, `${text} [Run](${event.runUrl})`);
-	await edit(issue.number, {
+	await github.editIssue(issue.number, {
 		body,
 		open: false
 	});
@@ -68641,18 +68794,13 @@ function sameDifferences(body, seen) {
 	const before = parseFirstSeen(body);
 	return Number(/<!-- rolecall:first-seen:(\d+) /.exec(body)?.[1]) === seen.size && [...before.keys()].every((difference) => seen.has(difference));
 }
-var LABEL, WRITTEN, MAX_STORED_TIMES, FIRST_SEEN_MARK, KEY_LENGTH;
+var LABEL, MAX_STORED_TIMES, FIRST_SEEN_MARK, KEY_LENGTH;
 var init_drift_issue = __esmMin((() => {
-	init_commit_files();
 	init_text();
 	init_action_context();
 	init_github_api();
 	init_pull_comment();
 	LABEL = "rolecall-drift";
-	WRITTEN = {
-		issue: ["drift issue", "the permission issues: write"],
-		"pull-request": ["pull request", "the permissions contents: write and pull-requests: write, and a repository whose settings allow workflows to create pull requests"]
-	};
 	MAX_STORED_TIMES = 600;
 	FIRST_SEEN_MARK = "<!-- rolecall:first-seen:";
 	KEY_LENGTH = 16;
@@ -68709,11 +68857,7 @@ async function drift(context) {
 			...allDrifts.flatMap(({ plan: { merchant, findings } }) => findings.flatMap(({ severity, message }) => severity === "error" ? reasonsKey(merchant, [message]) : []))
 		];
 		const complete = problems.length === 0;
-		const isProposal = inputs.onDrift === "pull-request";
-		const adoptable = isProposal ? allDrifts.map(withoutMissing) : allDrifts;
-		const patches = adoptingPatches(plannedOnly(planned), adoptable, loaded, io.now());
-		const patch = mask(patchText(patches));
-		const adopt = isProposal ? null : patch;
+		const patch = mask(patchText(adoptingPatches(plannedOnly(planned), allDrifts, loaded, io.now())));
 		const url = await updateDriftIssue(context, {
 			differences: [
 				...differenceKeys(allDrifts),
@@ -68722,13 +68866,9 @@ async function drift(context) {
 			],
 			complete,
 			read: new Set(allDrifts.map(({ plan }) => plan.merchant)),
-			adopted: patches.map(({ file, after }) => ({
-				path: inRepository(file, event.workspace),
-				text: after
-			})),
 			render: (seen, size) => renderIssue(page, {
 				drifts,
-				adopt,
+				patch,
 				complete
 			}, seen, size)
 		});
@@ -68741,7 +68881,7 @@ async function drift(context) {
 			...url !== null && { "issue-url": url }
 		};
 		return {
-			...verdictOf(context, allDrifts, failures, complete, loaded.valid),
+			...verdictOf(allDrifts, failures, complete, loaded.valid),
 			outputs
 		};
 	} finally {
@@ -68769,41 +68909,30 @@ async function completeHistory({ io, inputs, event, log }) {
 	})) log.info("The checkout was shallow: its history has been fetched.");
 	else log.notice(`${SHALLOW_WARNING} In a workflow: fetch-depth: 0 for actions/checkout.`);
 }
-function verdictOf({ inputs }, drifts, failures, complete, valid) {
+function verdictOf(drifts, failures, complete, valid) {
 	if (!complete) return failed("failed", valid ? "service" : "invalid-files", "Not every merchant could be read and compared.");
-	const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
-	const broken = drifts.reduce((sum, { violations }) => sum + violations.length, 0);
-	if (differences + broken + failures.length === 0) return passed("clean");
-	const parts = [
-		counted(differences, "difference"),
-		...broken > 0 ? [`${counted(broken, "violation")} of rules`] : [],
-		...failures.length > 0 ? [`${counted(failures.length, "merchant")} not as reviewed`] : []
-	];
-	return inputs.failOn === "error" ? passed("drift") : failed("drift", "differences", `${parts.join(", ")}, and fail-on is ${inputs.failOn}.`);
+	const isClean = drifts.every(({ changes, violations }) => changes.length + violations.length === 0);
+	return passed(isClean && failures.length === 0 ? "clean" : "drift");
 }
-/**
-* Renders the issue, or without a patch (`null`) the pull request that adopts; the longest parts are left out if they do
-* not fit.
-*/
-function renderIssue(page, { drifts, adopt, complete }, seen, size) {
+/** Renders the issue; the longest parts are left out if they do not fit. */
+function renderIssue(page, { drifts, patch, complete }, seen, size) {
 	const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
 	const causes = /* @__PURE__ */ new Set([...drifted.flatMap(({ changes }) => changes.map(({ cause }) => cause)), ...drifted.flatMap(({ violations }) => violations.map(() => "broken"))]);
 	const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
 	const isRefused = page.verdict !== void 0;
 	const unread = complete ? [] : [UNREAD];
 	const ways = (long) => {
-		const patched = long && adopt !== null && adopt !== "";
-		const keepLive = adopt === null ? "merge this pull request, which adopts what changed outside git." : `change the files in a pull request, with \`rolecall pull\`${patched ? " or the patch below" : ""}.`;
+		const patched = long && patch !== "";
 		const lines = [
 			...unread,
-			...drifted.length === 0 || causes.size === 1 && causes.has("due") ? [] : [`**Keep the live state:** ${keepLive}`, "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. This reverts the differences."],
+			...drifted.length === 0 || causes.size === 1 && causes.has("due") ? [] : [`**Keep the live state:** change the files in a pull request, with \`rolecall pull\`${patched ? " or the patch below" : ""}.`, "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. This reverts the differences."],
 			...isRefused ? ["**What an apply refused or lost:** propose the intended state in a new pull request, or run the apply workflow by hand and approve what waits. To leave a lost change as it is, merge a pull request that touches the merchant's file."] : [],
 			...causes.has("due") ? [`**What is due:** the nightly \`due\` run or the next apply of the merchant does it${isRefused ? ", except for what is refused above." : "; no review is needed."}`] : []
 		];
 		return [
 			"### What to do",
 			...lines.map((line, index) => lines.length === 1 ? line : `${index + 1}. ${line}`),
-			...patched ? [folded("The patch", [fenced("diff", adopt.trimEnd().split("\n").map(visible))])] : []
+			...patched ? [folded("The patch", [fenced("diff", patch.trimEnd().split("\n").map(visible))])] : []
 		].join("\n\n");
 	};
 	const whole = [since, ways(true)].join("\n\n").length < size / 2;
@@ -68830,17 +68959,6 @@ function sinceText({ plan, changes, violations }, seen) {
 function visible(line) {
 	return line.replaceAll(/[\u2028\u2029\p{Cf}]/gu, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16)}`);
 }
-/** Leaves out what is declared and not live: a pull request that drops it could take back what was merged just before. */
-function withoutMissing(drift) {
-	const changes = drift.changes.map((change) => change.event === "missing" ? {
-		...change,
-		event: null
-	} : change);
-	return {
-		...drift,
-		changes
-	};
-}
 /** Returns the patches of the files that adopt what happened at the service, or may have happened there. */
 function adoptingPatches(planned, drifts, project, now) {
 	const wanted = planned.flatMap((plan, index) => {
@@ -68854,7 +68972,6 @@ var init_run_drift = __esmMin((() => {
 	init_adopt_planned();
 	init_record_live();
 	init_recorded_changes();
-	init_commit_states();
 	init_file_errors();
 	init_git_history();
 	init_session();
@@ -68862,7 +68979,6 @@ var init_run_drift = __esmMin((() => {
 	init_rule_locations();
 	init_show_plans();
 	init_escape();
-	init_text();
 	init_open_failures();
 	init_machine_formats();
 	init_markdown_blocks();
@@ -68889,66 +69005,6 @@ var init_run_drift = __esmMin((() => {
 	};
 }));
 
-// src/show/machine/diagnostic-formats.ts
-/** Returns diagnostics as a SARIF 2.1.0 log, for code scanning and other tools. */
-function diagnosticsSarif(diagnostics, { version, rules }) {
-	const indexes = new Map(rules.map(({ code }, index) => [code, index]));
-	const log = {
-		$schema: "https://json.schemastore.org/sarif-2.1.0.json",
-		version: "2.1.0",
-		runs: [{
-			tool: { driver: {
-				name: "rolecall",
-				version,
-				rules: rules.map(descriptor)
-			} },
-			columnKind: "utf16CodeUnits",
-			results: diagnostics.map((diagnostic) => result(diagnostic, indexes.get(diagnostic.code)))
-		}]
-	};
-	return `${JSON.stringify(log, null, 2)}\n`;
-}
-function descriptor({ code, severity, summary }) {
-	return {
-		id: code,
-		shortDescription: { text: plain(summary) },
-		help: { text: plain(`${summary} The reference of the file format describes the rule ${code}.`) },
-		defaultConfiguration: { level: severity }
-	};
-}
-function result({ code, severity, message, hint, file, span }, index) {
-	return {
-		ruleId: code,
-		...index === void 0 ? {} : { ruleIndex: index },
-		level: severity,
-		message: { text: [message, ...hint === void 0 ? [] : [hint]].map(plain).join("\n") },
-		locations: [{ physicalLocation: {
-			artifactLocation: { uri: uriOf(file) },
-			...span === void 0 ? {} : { region: region(span) }
-		} }]
-	};
-}
-function region({ line, column, endLine, endColumn }) {
-	return {
-		startLine: line,
-		startColumn: column,
-		endLine,
-		endColumn
-	};
-}
-/** Escapes text so that nothing acts as a link. */
-function plain(text) {
-	return oneLine(text).replaceAll("](", "\\](");
-}
-/** Returns a path as a relative URI; an absolute path as a `file:` URI. */
-function uriOf(path) {
-	const encoded = path.replace(/\p{Cs}/gu, "�").split("/").map(encodeURIComponent).join("/");
-	return path.startsWith("/") ? `file://${encoded}` : encoded;
-}
-var init_diagnostic_formats = __esmMin((() => {
-	init_escape();
-}));
-
 // src/action/commands/run-validate.ts
 var run_validate_exports = /* @__PURE__ */ __exportAll({ runValidate: () => runValidate });
 /** Runs `validate`: checks the files without the network. */
@@ -68966,21 +69022,13 @@ async function runValidate(context) {
 	const verdict = errors.length === 0 ? `✅ rolecall validate: ${counted(sources.length, "file")} valid` : `❌ rolecall validate: ${counted(errors.length, "error")}`;
 	const shown = lines.length === 0 ? "" : `\n${fenced("text", firstOf$1(lines, MAX_SHOWN, "problem"))}\n`;
 	await context.appendSummary(`## ${verdict}\n${shown}`);
-	const sarif = diagnosticsSarif(diagnostics, {
-		version: VERSION$4,
-		rules: diagnosticTable()
-	});
-	const outputs = { "sarif-path": await context.saveFile("rolecall.sarif", sarif) };
-	if (!loaded.valid) return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`, outputs);
-	if (errors.length > 0) return failed("invalid", "refused", "The files break their own policies or checks.", outputs);
-	return passed("valid", outputs);
+	if (!loaded.valid) return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`);
+	if (errors.length > 0) return failed("invalid", "refused", "The files break their own policies or checks.");
+	return passed("valid");
 }
 var MAX_SHOWN;
 var init_run_validate = __esmMin((() => {
-	init_io();
-	init_every_rule();
 	init_text();
-	init_diagnostic_formats();
 	init_markdown_blocks();
 	init_action_context();
 	init_action_log();
@@ -72743,75 +72791,10 @@ function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 				issue_number: number,
 				...edited(change)
 			});
-		},
-		addCommit: async (parent, files, message) => {
-			const base = (await rest.git.getCommit({
-				...here,
-				commit_sha: parent
-			})).data.tree.sha;
-			const tree = files.map(({ path, text }) => {
-				return {
-					path,
-					mode: "100644",
-					type: "blob",
-					content: text
-				};
-			});
-			const { data } = await rest.git.createTree({
-				...here,
-				base_tree: base,
-				tree
-			});
-			const commit = {
-				message,
-				tree: data.sha,
-				parents: [parent]
-			};
-			return (await rest.git.createCommit({
-				...here,
-				...commit
-			})).data.sha;
-		},
-		setBranch: async (branch, sha) => {
-			try {
-				await rest.git.updateRef({
-					...here,
-					ref: `heads/${branch}`,
-					sha,
-					force: true
-				});
-			} catch (error) {
-				if (!(error instanceof GithubError) || error.status !== 404 && error.status !== 422) throw error;
-				await rest.git.createRef({
-					...here,
-					ref: `refs/heads/${branch}`,
-					sha
-				});
-			}
-		},
-		proposals: async (branch) => {
-			const { data } = await rest.pulls.list({
-				...here,
-				head: `${owner}:${branch}`,
-				state: "all",
-				per_page: PER_PAGE
-			});
-			return data.map(proposalOf);
-		},
-		addPull: async (pull) => proposalOf((await rest.pulls.create({
-			...here,
-			...pull
-		})).data),
-		editPull: async (number, change) => {
-			await rest.pulls.update({
-				...here,
-				pull_number: number,
-				...edited(change)
-			});
 		}
 	};
 }
-/** Returns a change of an issue or a pull request in GitHub's form. */
+/** Returns a change of an issue in GitHub's form. */
 function edited({ body, open }) {
 	return {
 		...body !== void 0 && { body },

@@ -736,7 +736,7 @@ test.each([
   ],
   [
     { GITHUB_REPOSITORY: "", GH_REPO: "/srv/git/access" },
-    "GH_REPO or GITHUB_REPOSITORY is missing, or has no address such as",
+    "The repository at GitHub is unknown: GH_REPO is not of the form OWNER/NAME.",
     "GH_REPO=OWNER/NAME",
   ],
   [
@@ -748,6 +748,7 @@ test.each([
   const { code, stderr } = await doctor([], env);
   expect(stderr).toContain(message);
   expect(stderr.replaceAll(/\s+/g, " ")).toContain(hint);
+  expect(stderr).not.toContain('"rolecall doctor"');
   expect(code).toBe(1);
 });
 

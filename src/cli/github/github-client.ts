@@ -112,7 +112,9 @@ export async function findRepository({ env, cwd }: Pick<Io, "env" | "cwd">): Pro
   if (repository !== null && !isOtherForge(repository.host)) return repository;
   const reason =
     repository === null
-      ? `${address ? "GH_REPO or GITHUB_REPOSITORY" : "the remote origin"} is missing, or has no address such as https://github.com/OWNER/NAME`
+      ? address
+        ? `${env["GH_REPO"] ? "GH_REPO" : "GITHUB_REPOSITORY"} is not of the form OWNER/NAME`
+        : "the remote origin is missing, or has no address such as https://github.com/OWNER/NAME"
       : `${repository.owner}/${repository.name} is at ${repository.host}`;
   throw new RolecallError("usage", `The repository at GitHub is unknown: ${reason}.`, {
     hint: "Set GH_REPO=OWNER/NAME, or run the command in a clone of it. For other services, see docs/ci.md.",
@@ -141,7 +143,7 @@ function isHosted(host: string): boolean {
 async function findToken(host: string, may: string, env: Io["env"]): Promise<string> {
   const token = environmentToken(host, env) ?? (await tokenOfGh(host, env));
   if (token !== null && /^[\x21-\x7e]+$/.test(token)) return token;
-  throw new RolecallError("key-missing", `There is no token for ${host}.`, {
+  throw new RolecallError("usage", `There is no token for ${host}.`, {
     hint: `Run gh auth login --hostname ${host}, or set ${tokenNames(host, env)[0]} to a token that ${may}.`,
   });
 }

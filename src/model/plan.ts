@@ -185,7 +185,7 @@ export interface Finding {
   readonly resource: "role" | "member";
   /** The role's name or the member's address. */
   readonly name: string;
-  /** The role that the finding about a member is about, as the file grants it. */
+  /** For a finding about a member: the granted role that it concerns, as the file names it. */
   readonly role?: string;
   /** The check that is violated, on one line. */
   readonly check?: string;

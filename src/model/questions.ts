@@ -109,7 +109,7 @@ export interface HeldRole {
   readonly end: AccessEnd | null;
   /** Whether the grant is in effect, and if not, why. */
   readonly status: HoldingStatus;
-  /** Reason of a status `suspended`; else `null`. */
+  /** The suspension, if `status` is `suspended`; otherwise `null`. */
   readonly suspension: AccessSuspension | null;
   /** True if it gives access, now or once the invitation is accepted; false if it is ended, expired or disabled. */
   readonly effective: boolean;

@@ -60,7 +60,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "member-former-disabled": warning(
     "A new address is not invited while the membership of the previous one is disabled.",
   ),
-  "member-ignored": error("A member is listed and matched by `ignore.members`."),
+  "member-ignored": error("A member is listed although `ignore.members` matches it."),
   "member-likely-renamed": warning(
     "A removed member and an invited one are probably the same person with a new address.",
   ),

@@ -231,7 +231,7 @@ const finding = described(
     resource,
     name: text,
     role: described(z.exactOptional(text), {
-      description: "The granted role that a finding about a member is about.",
+      description: "For a finding about a member: the granted role that it concerns.",
     }),
     check: described(z.exactOptional(text), { description: "The violated check, on one line." }),
     rules: described(z.exactOptional(text), {

@@ -36,7 +36,8 @@ const resource = described(
     }),
     replaced: described(flag, { description: "Present if a new role or member replaces the id." }),
     leftover: described(flag, {
-      description: "Present if the id is an expired invitation beside a membership that stays.",
+      description:
+        "Present if the id is that of an expired invitation, and a membership of the same address stays.",
     }),
     before: values,
     after: values,

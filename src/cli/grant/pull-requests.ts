@@ -22,7 +22,7 @@ export interface PullRequests {
   update(number: number, text: PullText): Promise<OpenPull>;
 }
 
-/** What a token must be allowed to do. */
+/** The permissions that a token needs. */
 export const MAY_PROPOSE = "may write contents and pull requests";
 
 /** Returns the pull requests of a repository. */

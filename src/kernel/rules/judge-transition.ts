@@ -26,7 +26,7 @@ export interface ReachedAccess {
 }
 
 /**
- * What a plan does to access, counting a replaced role as one role before and after, even if its successor exists
+ * The effect of a plan on access, counting a replaced role as one role before and after, even if its successor exists
  * already.
  */
 export interface Transition {

@@ -9,7 +9,7 @@ export interface TonedText {
   readonly isWhole?: true;
 }
 
-/** What is said; raw, since printers escape it. */
+/** Text of a block; raw, since printers escape it. */
 export type Text = string | readonly (string | TonedText)[];
 
 /** The marks that a sentence or a fact may begin with. */

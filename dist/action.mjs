@@ -14851,7 +14851,7 @@ var init_rule_table = __esmMin((() => {
 		"from-after-until": error$1("`from` must be before `until`."),
 		"sandbox-seed": error$1("A merchant's file must not be a seed of the sandbox."),
 		"file-missing": error$1("A file that you pass or include must exist."),
-		"file-not-a-file": error$1("An include must be a single YAML file."),
+		"file-not-a-file": error$1("A file or an include must be a regular file."),
 		"file-not-enforced": error$1("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
 		"file-not-utf8": error$1("A file must be UTF-8 text."),
 		"file-outside-root": error$1("An included file must be inside the project, after links are resolved."),

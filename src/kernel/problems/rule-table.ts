@@ -79,7 +79,7 @@ const RULES: Readonly<Record<Exclude<Code, RuleCode>, Rule>> = {
   "from-after-until": error("`from` must be before `until`."),
   "sandbox-seed": error("A merchant's file must not be a seed of the sandbox."),
   "file-missing": error("A file that you pass or include must exist."),
-  "file-not-a-file": error("An include must be a single YAML file."),
+  "file-not-a-file": error("A file or an include must be a regular file."),
   "file-not-enforced": error("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
   "file-not-utf8": error("A file must be UTF-8 text."),
   "file-outside-root": error("An included file must be inside the project, after links are resolved."),
